@@ -1,7 +1,7 @@
 # What people do with the repository; CMakeLists.txt says how. `make help` lists the targets.
 
 .DEFAULT_GOAL := build
-.PHONY: build demo pictures python blender web serve test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden format format-check trees clean help
+.PHONY: build demo pictures reference python blender web serve test test-long test-arm test-wasm test-windows test-x86-32 packages amalgamation soak mutate golden validation format format-check trees clean help
 
 # The scene that `make demo` shows.
 DEMO := penguins
@@ -23,6 +23,9 @@ demo: build ## simulate and draw the default scene: a video and a sheet of pictu
 pictures: build python ## draw the pictures of README.md and docs/ again (docs/pictures)
 	@tools/setup pictures
 	tools/pictures build/limber docs/pictures
+
+reference: ## the public headers as a page with links and search, in build/reference
+	tools/reference build/reference
 
 python: ## the Python package as a wheel in build/wheel (docs/python.md)
 	@tools/setup python
@@ -88,6 +91,9 @@ golden: ## record the results as they are now, when a change of them is meant (t
 	test/golden/hashes build/limber build/test/golden_busy >build/hashes.txt
 	@mv build/hashes.txt test/golden/hashes.txt
 	@git diff --stat -- test/golden/hashes.txt
+
+validation: build ## measure materials against theory again: docs/validation.md and its plots (about five minutes of one core)
+	build/limber validate --out docs
 
 format: ## format all C sources
 	@tools/setup test

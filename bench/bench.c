@@ -61,7 +61,7 @@ uint32_t bench_isas(const bench_options *options, lm_isa *isas)
 
 void bench_progress(const char *what)
 {
-    if (!system_is_terminal(stderr)) return;
+    if (!lmi_system_is_terminal(stderr)) return;
     if (what)
         fprintf(stderr, "\r\033[K%s", what);
     else

@@ -9,10 +9,10 @@
  *
  * Contestants take turns of a few steps each, all from the same state onwards.
  */
+#include "limber/scene.h"
+#include "limber/shapes.h"
 #include "plain.h"
 #include "runner.h"
-#include "scene/scene.h"
-#include "shapes/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ enum { ROW_MATCH = LM_STAGE_COUNT, ROW_STEP, ROW_COUNT };
 typedef struct contestant {
     lm_world *world;    /* null: plain */
     plain_world *plain; /* null: limber */
-    scene *scene;       /* that drives the world, or null */
+    lm_scene *scene;    /* that drives the world, or null */
     lm_isa isa;
     uint32_t threads;
     const char *mode; /* null: the contest's */
@@ -46,7 +46,7 @@ static void contest_free(cluster_contest *contest)
         contestant *c = &contest->list[i];
         lm_world_destroy(c->world);
         plain_free(c->plain);
-        scene_close(c->scene);
+        lm_scene_close(c->scene);
         for (int row = 0; row < ROW_COUNT; row++) bench_samples_free(&c->rows[row]);
     }
     *contest = (cluster_contest){0};
@@ -182,10 +182,10 @@ static void note_sizes(cluster_contest *contest, const lm_world *world)
     lm_world_get_stats(world, &stats);
     contest->particles = stats.particles;
     contest->regions = stats.regions;
-    contest->substeps = lm_world_get_substeps(world);
+    contest->substeps = stats.substeps;
 }
 
-static bool add_scene(cluster_contest *contest, const char *name, lm_isa isa, uint32_t threads, scene_error *error)
+static bool add_scene(cluster_contest *contest, const char *name, lm_isa isa, uint32_t threads, lm_scene_error *error)
 {
     contestant *c = &contest->list[contest->count++];
     *c = (contestant){.isa = isa, .threads = threads};
@@ -193,12 +193,12 @@ static bool add_scene(cluster_contest *contest, const char *name, lm_isa isa, ui
     static const char *const alone[] = {"bodies[0].mask=0", "bodies[1].mask=0", "bodies[2].mask=0", "bodies[3].mask=0",
                                         "bodies[4].mask=0", "bodies[5].mask=0", "bodies[6].mask=0", "bodies[7].mask=0",
                                         "bodies[8].mask=0", "bodies[9].mask=0", "bodies[10].mask=0"};
-    c->scene = scene_open(name, alone, sizeof alone / sizeof alone[0], error);
+    c->scene = lm_scene_open(name, alone, sizeof alone / sizeof alone[0], error);
     if (!c->scene) return false;
     lm_world_def def = lm_world_def_default();
     def.isa = isa;
     def.workers = threads;
-    return scene_make_world(c->scene, &def, &c->world, error) == LM_OK;
+    return lm_scene_make_world(c->scene, &def, &c->world, error) == LM_OK;
 }
 
 /* Everyone but the plain program steps for a while, so that it starts in the middle of the fall. */
@@ -215,7 +215,7 @@ static int bench_crowd(const bench_options *options, bench_report *report)
     lm_isa isas[LM_ISA_COUNT];
     uint32_t isa_count = bench_isas(options, isas);
     cluster_contest contest = {0};
-    scene_error error = {.text = "out of memory"};
+    lm_scene_error error = {.text = "out of memory"};
     bool ready = true;
     bench_progress("crowd");
     for (uint32_t threads = 1; threads <= options->threads && ready; threads *= 2)
@@ -252,7 +252,7 @@ static int bench_plastic(const bench_options *options, bench_report *report)
     lm_isa isas[LM_ISA_COUNT];
     lm_isa widest = isas[bench_isas(options, isas) - 1];
     cluster_contest contest = {0};
-    scene_error error = {.text = "out of memory"};
+    lm_scene_error error = {.text = "out of memory"};
     bench_progress("plastic");
     bool ready = add_scene(&contest, "crowd", widest, 1, &error) && add_scene(&contest, "crowd", widest, 1, &error);
     ready = ready && make_plastic(contest.list[1].world);
@@ -272,9 +272,10 @@ static int bench_plastic(const bench_options *options, bench_report *report)
  */
 
 /* A spinning cube of `points` points: the same cost every step, without colliders. */
-static lm_result make_cube(lm_world *world, const shape_cloud *cloud, uint32_t clusters, lm_mode mode)
+static lm_result make_cube(lm_world *world, const lm_shape_cloud *cloud, uint32_t clusters, lm_mode mode)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = cloud->points;
     def.point_count = cloud->point_count;
     for (int axis = 0; axis < 3; axis++) def.clusters.counts[axis] = clusters;
@@ -284,19 +285,19 @@ static lm_result make_cube(lm_world *world, const shape_cloud *cloud, uint32_t c
     return lm_body_create(world, &def, &body);
 }
 
-static lm_result make_cube_cloud(uint32_t points, shape_cloud *cloud)
+static lm_result make_cube_cloud(uint32_t points, lm_shape_cloud *cloud)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     while (12u * (def.detail + 1) * (def.detail + 1) < points) def.detail++;
     if (points < 12u * def.detail * def.detail) def.detail = 2; /* about half of the points outside, half inside */
-    shape_mesh mesh;
-    lm_result result = shape_make_mesh(&def, &mesh);
-    if (result == LM_OK) result = shape_make_cloud(&def, &mesh, points, cloud);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh mesh;
+    lm_result result = lm_shape_make_mesh(&def, &mesh);
+    if (result == LM_OK) result = lm_shape_make_cloud(&def, &mesh, points, cloud);
+    lm_shape_mesh_free(&mesh);
     return result;
 }
 
-static bool add_cube(cluster_contest *contest, const shape_cloud *cloud, uint32_t clusters, lm_mode mode, lm_isa isa)
+static bool add_cube(cluster_contest *contest, const lm_shape_cloud *cloud, uint32_t clusters, lm_mode mode, lm_isa isa)
 {
     contestant *c = &contest->list[contest->count++];
     *c = (contestant){.isa = isa, .threads = 1};
@@ -318,7 +319,7 @@ static int bench_cube(const bench_options *options, bench_report *report, uint32
              mode_name);
     bench_progress(what);
 
-    shape_cloud cloud = {0};
+    lm_shape_cloud cloud = {0};
     cluster_contest contest = {0};
     bool ready = make_cube_cloud(points, &cloud) == LM_OK;
     ready = ready && add_cube(&contest, &cloud, clusters, mode, isas[isa_count - 1]);
@@ -328,7 +329,7 @@ static int bench_cube(const bench_options *options, bench_report *report, uint32
     ready = ready && measure(&contest, options->quick ? (bench_effort){2, 1, 1} : (bench_effort){30, 2, steps});
     if (ready) add_rows(report, &contest, "figure8", mode_name, false);
     contest_free(&contest);
-    shape_cloud_free(&cloud);
+    lm_shape_cloud_free(&cloud);
     return ready ? 0 : bench_fail("figure8 could not be measured: out of memory");
 }
 
@@ -345,12 +346,13 @@ static bool add_bar(cluster_contest *contest, lm_isa isa, lm_mode mode)
     world_def.gravity = (lm_vec3){0.0f, 0.0f, 0.0f};
     world_def.workers = 1;
     world_def.isa = isa;
-    shape_def shape = shape_def_default();
+    lm_shape_def shape = lm_shape_def_default();
     shape.name = "box";
     shape.size = (lm_vec3){0.8f, 0.8f, 2.4f};
-    shape_mesh mesh;
-    if (lm_world_create(&world_def, &c->world) != LM_OK || shape_make_mesh(&shape, &mesh) != LM_OK) return false;
+    lm_shape_mesh mesh;
+    if (lm_world_create(&world_def, &c->world) != LM_OK || lm_shape_make_mesh(&shape, &mesh) != LM_OK) return false;
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.tets.vertices = mesh.vertices;
     def.tets.vertex_count = mesh.vertex_count;
     def.tets.triangles = mesh.triangles;
@@ -360,7 +362,7 @@ static bool add_bar(cluster_contest *contest, lm_isa isa, lm_mode mode)
     def.spin = (lm_vec3){1.0f, 2.0f, 3.0f};
     lm_body_id body;
     lm_result result = lm_body_create(c->world, &def, &body);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return result == LM_OK;
 }
 

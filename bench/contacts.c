@@ -10,21 +10,21 @@
  * Bodies of the crowd are compressed a little, so that contacts stay while they are measured.
  */
 #include "io/text.h"
+#include "limber/scene.h"
 #include "runner.h"
-#include "scene/scene.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FRAME (1.0 / SCENE_FRAME_RATE)
+#define FRAME (1.0 / LM_SCENE_FRAME_RATE)
 
 enum { ROW_CONTACTS = LM_STAGE_COUNT, ROW_STEP, ROW_COUNT };
 
 /* One world being measured. */
 typedef struct contact_run {
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
     uint32_t bodies, particles, points, threads;
     lm_isa isa;
@@ -35,7 +35,7 @@ typedef struct contact_run {
 static void run_free(contact_run *run)
 {
     lm_world_destroy(run->world);
-    scene_close(run->scene);
+    lm_scene_close(run->scene);
     for (int row = 0; row < ROW_COUNT; row++) bench_samples_free(&run->rows[row]);
     *run = (contact_run){0};
 }
@@ -65,28 +65,28 @@ static bool count_all(contact_run *run)
     return ok;
 }
 
-static bool run_begin(contact_run *run, scene *s, lm_isa isa, uint32_t threads, scene_error *error)
+static bool run_begin(contact_run *run, lm_scene *s, lm_isa isa, uint32_t threads, lm_scene_error *error)
 {
     *run = (contact_run){.scene = s, .isa = isa, .threads = threads};
     if (!s) return false;
     lm_world_def def = lm_world_def_default();
     def.isa = isa;
     def.workers = threads;
-    scene_watch(s, false);
-    return scene_make_world(s, &def, &run->world, error) == LM_OK && count_all(run);
+    lm_scene_watch(s, false);
+    return lm_scene_make_world(s, &def, &run->world, error) == LM_OK && count_all(run);
 }
 
 /* One frame; with `count` its times are kept. */
 static bool run_frame(contact_run *run, uint32_t frame, bool count)
 {
-    if (scene_step(run->scene, run->world, frame) != LM_OK) return false;
+    if (lm_scene_step(run->scene, run->world, frame) != LM_OK) return false;
     lm_stats stats;
     lm_world_get_stats(run->world, &stats);
     double seconds[ROW_COUNT];
     for (int stage = 0; stage < LM_STAGE_COUNT; stage++) seconds[stage] = stats.stage_seconds[stage];
     seconds[ROW_CONTACTS] = seconds[LM_STAGE_CONTACT] + seconds[LM_STAGE_FIND] + seconds[LM_STAGE_SOLVE];
     seconds[ROW_STEP] = stats.step_seconds;
-    double unit = 1e9 / ((double)run->particles * lm_world_get_substeps(run->world));
+    double unit = 1e9 / ((double)run->particles * stats.substeps);
     for (int row = 0; count && row < ROW_COUNT; row++) {
         bench_samples_add(&run->rows[row], unit * seconds[row]);
         run->totals[row] += seconds[row];
@@ -134,42 +134,42 @@ static void add_layer(text_buffer *t, uint32_t layer, const uint32_t grid[3])
         "\"shape\": {\"name\": \"box\", \"size\": [0.61, 0.61, 0.61], \"detail\": 4}, \"particles\": 160",
         "\"shape\": {\"name\": \"cylinder\", \"size\": [0.62, 0.62, 0.62], \"detail\": 5}, \"particles\": 160",
     };
-    text_addf(t, "%s{\"name\": \"layer%u\", %s, \"density\": 300, \"mask\": 1,", layer > 0 ? "," : "", (unsigned)layer,
-              kinds[layer % 3]);
-    text_addf(t, "\"clusters\": {\"counts\": [2, 2, 2], \"overlap\": 0.5}, \"material\": {\"mode\": \"quadratic\", "
-                 "\"hertz\": 8, \"damping_ratio\": 0.25, \"friction\": 0.4}, \"at\": [0, ");
-    text_add_json_number(t, PITCH * (layer + 0.5));
-    text_addf(t, ", 0], \"repeat\": {\"grid\": [%u, 1, %u], \"spacing\": [0.6, 1, 0.6]}}", (unsigned)grid[0],
-              (unsigned)grid[2]);
+    lmi_text_addf(t, "%s{\"name\": \"layer%u\", %s, \"density\": 300, \"mask\": 1,", layer > 0 ? "," : "",
+                  (unsigned)layer, kinds[layer % 3]);
+    lmi_text_addf(t, "\"clusters\": {\"counts\": [2, 2, 2], \"overlap\": 0.5}, \"material\": {\"mode\": \"quadratic\", "
+                     "\"hertz\": 8, \"damping_ratio\": 0.25, \"friction\": 0.4}, \"at\": [0, ");
+    lmi_text_add_json_number(t, PITCH * (layer + 0.5));
+    lmi_text_addf(t, ", 0], \"repeat\": {\"grid\": [%u, 1, %u], \"spacing\": [0.6, 1, 0.6]}}", (unsigned)grid[0],
+                  (unsigned)grid[2]);
 }
 
 static void add_wall(text_buffer *t, const char *axis, double at, int side)
 {
     bool x = axis[0] == 'x';
-    text_addf(t, ", {\"shape\": \"plane\", \"at\": [");
-    text_add_json_number(t, x ? at : 0.0);
-    text_addf(t, ", 0, ");
-    text_add_json_number(t, x ? 0.0 : at);
-    text_addf(t, "], \"normal\": [%d, 0, %d], \"friction\": 0.2}", x ? side : 0, x ? 0 : side);
+    lmi_text_addf(t, ", {\"shape\": \"plane\", \"at\": [");
+    lmi_text_add_json_number(t, x ? at : 0.0);
+    lmi_text_addf(t, ", 0, ");
+    lmi_text_add_json_number(t, x ? 0.0 : at);
+    lmi_text_addf(t, "], \"normal\": [%d, 0, %d], \"friction\": 0.2}", x ? side : 0, x ? 0 : side);
 }
 
 /* Bodies side by side and on top of each other, in a closed pen that fits, without weight: ten layers would crush the lowest. Null when memory runs out or the text is wrong. */
-static scene *open_crowd(const uint32_t grid[3], scene_error *error)
+static lm_scene *open_crowd(const uint32_t grid[3], lm_scene_error *error)
 {
     text_buffer t = {0};
-    text_addf(&t, "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [");
+    lmi_text_addf(&t, "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [");
     for (uint32_t layer = 0; layer < grid[1]; layer++) add_layer(&t, layer, grid);
-    text_addf(&t, "], \"colliders\": [{\"shape\": \"plane\", \"friction\": 0.6}");
+    lmi_text_addf(&t, "], \"colliders\": [{\"shape\": \"plane\", \"friction\": 0.6}");
     for (int side = -1; side <= 1; side += 2) {
         add_wall(&t, "x", -side * 0.5 * PITCH * grid[0], side);
         add_wall(&t, "z", -side * 0.5 * PITCH * grid[2], side);
     }
-    text_addf(&t, ", {\"shape\": \"plane\", \"at\": [0, ");
-    text_add_json_number(&t, PITCH * grid[1]);
-    text_addf(&t, ", 0], \"normal\": [0, -1, 0], \"friction\": 0.2}");
-    text_addf(&t, "]}");
-    char *text = text_take(&t);
-    scene *s = text ? scene_open_text("crowd", text, strlen(text), NULL, 0, error) : NULL;
+    lmi_text_addf(&t, ", {\"shape\": \"plane\", \"at\": [0, ");
+    lmi_text_add_json_number(&t, PITCH * grid[1]);
+    lmi_text_addf(&t, ", 0], \"normal\": [0, -1, 0], \"friction\": 0.2}");
+    lmi_text_addf(&t, "]}");
+    char *text = lmi_text_take(&t);
+    lm_scene *s = text ? lm_scene_open_text("crowd", text, strlen(text), NULL, 0, error) : NULL;
     free(text);
     return s;
 }
@@ -178,7 +178,7 @@ static int bench_pack(const bench_options *options, bench_report *report, const 
 {
     lm_isa isas[LM_ISA_COUNT];
     lm_isa widest = isas[bench_isas(options, isas) - 1];
-    scene_error error = {.text = "out of memory"};
+    lm_scene_error error = {.text = "out of memory"};
     contact_run run;
     char what[60];
     uint32_t bodies = grid[0] * grid[1] * grid[2];
@@ -203,12 +203,12 @@ static int bench_statue(const bench_options *options, bench_report *report)
     static const char *const sets[] = {"substeps=10", "bodies[0].self_contact=true"};
     lm_isa isas[LM_ISA_COUNT];
     lm_isa widest = isas[bench_isas(options, isas) - 1];
-    scene_error error = {.text = "out of memory"};
+    lm_scene_error error = {.text = "out of memory"};
     int status = 0;
     for (uint32_t threads = 1; status == 0 && threads <= options->threads; threads *= 2) {
         contact_run run;
         bench_progress("contacts: statue");
-        bool ready = run_begin(&run, scene_open("statue", sets, 2, &error), widest, threads, &error);
+        bool ready = run_begin(&run, lm_scene_open("statue", sets, 2, &error), widest, threads, &error);
         uint32_t frames = options->quick ? 1 : 24;
         for (uint32_t frame = 0; ready && frame <= frames; frame++) ready = run_frame(&run, frame, frame > 0);
         if (ready) add_rows(report, &run, "statue", "frames/s", frames / run.totals[ROW_STEP]);
@@ -223,7 +223,9 @@ static int bench_statue(const bench_options *options, bench_report *report)
 static double slowest_second(const contact_run *run)
 {
     const bench_samples *steps = &run->rows[ROW_STEP];
-    double unit = 1e-9 * run->particles * lm_world_get_substeps(run->world), most = 0.0, sum = 0.0;
+    lm_stats stats;
+    lm_world_get_stats(run->world, &stats);
+    double unit = 1e-9 * run->particles * stats.substeps, most = 0.0, sum = 0.0;
     uint32_t window = steps->count < 60 ? steps->count : 60;
     for (uint32_t i = 0; i < steps->count; i++) {
         sum += unit * (steps->values[i] - (i >= window ? steps->values[i - window] : 0.0));
@@ -236,12 +238,12 @@ static int bench_penguins(const bench_options *options, bench_report *report, ui
 {
     lm_isa isas[LM_ISA_COUNT];
     lm_isa widest = isas[bench_isas(options, isas) - 1];
-    scene_error error = {.text = "out of memory"};
+    lm_scene_error error = {.text = "out of memory"};
     static const char *const sets[] = {"bodies[0].mask=1"};
     contact_run run;
     bench_progress("contacts: penguins");
-    bool ready = run_begin(&run, scene_open("penguins", sets, 1, &error), widest, threads, &error);
-    uint32_t frames = options->quick ? 2 : ready ? scene_frames(run.scene) : 0;
+    bool ready = run_begin(&run, lm_scene_open("penguins", sets, 1, &error), widest, threads, &error);
+    uint32_t frames = options->quick ? 2 : ready ? lm_scene_frames(run.scene) : 0;
     for (uint32_t frame = 0; ready && frame < frames; frame++) ready = run_frame(&run, frame, true);
     if (ready) {
         bench_row worst = line_of(&run, "penguins", ROW_STEP);

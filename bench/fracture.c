@@ -11,7 +11,7 @@
 #include "runner.h"
 
 #include "base/os.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void statue_free(broken_statue *s)
     *s = (broken_statue){0};
 }
 
-static lm_result add_skin(broken_statue *s, const shape_mesh *mesh)
+static lm_result add_skin(broken_statue *s, const lm_shape_mesh *mesh)
 {
     lm_skin_def skin = lm_skin_def_default();
     skin.vertices = mesh->vertices;
@@ -45,7 +45,7 @@ static lm_result add_skin(broken_statue *s, const shape_mesh *mesh)
     return lm_body_set_skin(s->world, s->body, &skin);
 }
 
-static lm_result add_body(broken_statue *s, const shape_mesh *mesh, uint32_t particles)
+static lm_result add_body(broken_statue *s, const lm_shape_mesh *mesh, uint32_t particles)
 {
     lm_body_def def = lm_body_def_default();
     def.lattice.vertices = mesh->vertices;
@@ -65,21 +65,21 @@ static bool statue_make(broken_statue *s, const bench_options *options, uint32_t
                         const lm_fracture_def *fracture, bool skinned)
 {
     lm_world_def def = lm_world_def_default();
-    shape_def shape = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def shape = lm_shape_def_default();
+    lm_shape_mesh mesh;
     lm_isa isas[LM_ISA_COUNT];
     *s = (broken_statue){.isa = isas[bench_isas(options, isas) - 1]}; /* the widest */
     def.isa = s->isa;
     def.workers = 1;
     def.gravity = (lm_vec3){0.0f, 0.0f, 0.0f};
     shape.name = "statue";
-    shape.size = shape_natural_size("statue");
+    shape.size = lm_shape_natural_size("statue");
     shape.detail = options->quick ? QUICK_DETAIL : DETAIL;
-    if (shape_make_mesh(&shape, &mesh) != LM_OK) return false;
+    if (lm_shape_make_mesh(&shape, &mesh) != LM_OK) return false;
     bool ok = lm_world_create(&def, &s->world) == LM_OK &&
               add_body(s, &mesh, options->quick ? QUICK_PARTICLES : particles) == LM_OK &&
               (!skinned || add_skin(s, &mesh) == LM_OK) && lm_body_set_fracture(s->world, s->body, fracture) == LM_OK;
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     lm_body_info info;
     ok = ok && lm_body_get_info(s->world, s->body, &info) == LM_OK;
     s->rest = ok ? malloc(info.particles * sizeof *s->rest) : NULL;

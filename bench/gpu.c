@@ -282,13 +282,13 @@ static int run_both(const bench_options *options, const crowd *c, bench_report *
     return ok ? 0 : bench_fail("gpu: a world could not be made or stepped");
 }
 
-static bool make_hand(shape_mesh *hand)
+static bool make_hand(lm_shape_mesh *hand)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = "hand";
-    def.size = shape_natural_size("hand");
+    def.size = lm_shape_natural_size("hand");
     def.detail = 24;
-    return shape_make_mesh(&def, hand) == LM_OK;
+    return lm_shape_make_mesh(&def, hand) == LM_OK;
 }
 
 /* Hands of growing detail, as in the bench "octree"; larger ones, and many, take minutes to make. */
@@ -299,7 +299,7 @@ static const struct hand_size {
 
 static int run_octrees(const bench_options *options, double bandwidth, bench_report *report)
 {
-    shape_mesh hand = {.vertex_count = 0};
+    lm_shape_mesh hand = {.vertex_count = 0};
     int status = 0;
     if (!make_hand(&hand)) return bench_fail("out of memory");
     const struct hand_size *large = &hand_sizes[options->quick ? 0 : 3], *small = &hand_sizes[0];
@@ -311,7 +311,7 @@ static int run_octrees(const bench_options *options, double bandwidth, bench_rep
         status = run_device(options, &cases[n], bandwidth, options->quick ? 5 : 50, report);
         bench_report_write(report);
     }
-    shape_mesh_free(&hand);
+    lm_shape_mesh_free(&hand);
     return status;
 }
 
@@ -379,7 +379,7 @@ static int cross_clusters(const bench_options *options, bench_report *report)
 static int cross_octrees(const bench_options *options, bench_report *report)
 {
     static const uint32_t crowds[] = {10, 50};
-    shape_mesh hand = {.vertex_count = 0};
+    lm_shape_mesh hand = {.vertex_count = 0};
     int status = make_hand(&hand) ? 0 : bench_fail("out of memory");
     for (size_t n = 0; status == 0 && n < (options->quick ? 1 : 4); n++) {
         crowd c = crowd_of_octrees("crossover octree", &hand, hand_sizes[n].particles, hand_sizes[n].spacing, 1);
@@ -390,7 +390,7 @@ static int cross_octrees(const bench_options *options, bench_report *report)
             crowd_of_octrees("crossover octrees", &hand, hand_sizes[0].particles, hand_sizes[0].spacing, crowds[n]);
         status = run_both(options, &c, report);
     }
-    shape_mesh_free(&hand);
+    lm_shape_mesh_free(&hand);
     return status;
 }
 

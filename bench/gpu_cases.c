@@ -11,6 +11,7 @@ crowd crowd_of_lattices(const char *name, const lattice_cells *cells, uint32_t b
 {
     crowd c = {.name = name, .bodies = bodies, .width = width, .mode = "rigid", .bytes = CROWD_LATTICE_BYTES};
     c.def = lm_body_def_default();
+    c.def.material.hertz = 8.0f;
     c.def.lattice.cells = cells->cells;
     memcpy(c.def.lattice.counts, cells->counts, sizeof cells->counts);
     c.def.lattice.spacing = cells->spacing;
@@ -24,6 +25,7 @@ crowd crowd_of_clusters(const char *name, uint32_t bodies, lm_vec3 points[100])
 {
     crowd c = {.name = name, .bodies = bodies, .clusters = 8, .mode = "quadratic", .bytes = CROWD_BYTES};
     c.def = lm_body_def_default();
+    c.def.material.hertz = 8.0f;
     for (uint32_t n = 0; n < 100; n++)
         points[n] = (lm_vec3){0.1f * (float)(n % 5), 0.1f * (float)(n / 5 % 5), 0.1f * (float)(n / 25)};
     c.def.points = points;
@@ -58,10 +60,11 @@ crowd crowd_of_tets(const char *name, const tets_block *block, uint32_t bodies, 
     return c;
 }
 
-crowd crowd_of_octrees(const char *name, const shape_mesh *mesh, uint32_t particles, float spacing, uint32_t bodies)
+crowd crowd_of_octrees(const char *name, const lm_shape_mesh *mesh, uint32_t particles, float spacing, uint32_t bodies)
 {
     crowd c = {.name = name, .bodies = bodies, .mode = "rigid", .bytes = CROWD_BYTES};
     c.def = lm_body_def_default();
+    c.def.material.hertz = 8.0f;
     c.def.octree.vertices = mesh->vertices;
     c.def.octree.vertex_count = mesh->vertex_count;
     c.def.octree.triangles = mesh->triangles;
@@ -113,7 +116,7 @@ static bool add_mesh(lm_world *world, lm_collider_def *def)
         memcpy(triangles + 6 * (size_t)n, corners, sizeof corners);
     }
     def->shape = LM_SHAPE_MESH;
-    def->mesh = (lm_collider_mesh){vertices, GROUND * GROUND, triangles, 2 * cells, false};
+    def->mesh = (lm_collider_mesh){vertices, GROUND * GROUND, triangles, 2 * cells, false, false};
     lm_collider_id id;
     bool ok = vertices && triangles && lm_collider_create(world, def, &id) == LM_OK;
     free(vertices);

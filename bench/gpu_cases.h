@@ -6,7 +6,7 @@
 
 #include "block.h"
 #include "lattice_cells.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 /* Bytes that the step of a particle must move at least: positions and velocities there and back. A lattice reads positions
  * twice, and writes and reads six floats of each region besides. */
@@ -39,7 +39,7 @@ crowd crowd_of_clusters(const char *name, uint32_t bodies, lm_vec3 points[100]);
 crowd crowd_of_tets(const char *name, const tets_block *block, uint32_t bodies, bool examples, bool regions);
 
 /* A mesh as an octree of about so many particles. */
-crowd crowd_of_octrees(const char *name, const shape_mesh *mesh, uint32_t particles, float spacing, uint32_t bodies);
+crowd crowd_of_octrees(const char *name, const lm_shape_mesh *mesh, uint32_t particles, float spacing, uint32_t bodies);
 
 /* All bodies side by side, each turning a little; how many particles they have. False when out of memory. */
 bool crowd_fill(lm_world *world, const crowd *c, uint32_t *particles);

@@ -4,7 +4,7 @@
 #include "lattice_cells.h"
 
 #include "geometry/voxel.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <stdlib.h>
 
@@ -91,12 +91,12 @@ static bool copy_voxels(const lmi_voxels *voxels, lattice_cells *cells)
 
 static bool fill_from_model(lattice_shape shape, uint32_t particles, lattice_cells *cells)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = kinds[shape].model;
-    def.size = shape_natural_size(def.name);
+    def.size = lm_shape_natural_size(def.name);
     def.detail = kinds[shape].detail;
-    shape_mesh mesh;
-    if (shape_make_mesh(&def, &mesh) != LM_OK) return false;
+    lm_shape_mesh mesh;
+    if (lm_shape_make_mesh(&def, &mesh) != LM_OK) return false;
     lmi_voxel_def wanted = {.vertices = mesh.vertices,
                             .vertex_count = mesh.vertex_count,
                             .triangles = mesh.triangles,
@@ -108,7 +108,7 @@ static bool fill_from_model(lattice_shape shape, uint32_t particles, lattice_cel
     lmi_voxels voxels;
     char fault[LMI_VOXEL_FAULT_SIZE];
     bool ok = lmi_voxels_make(&memory, &wanted, &voxels, fault) == LM_OK;
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     if (!ok) return false;
     ok = copy_voxels(&voxels, cells);
     lmi_voxels_free(&memory, &voxels);

@@ -56,6 +56,7 @@ static void set_damping(lm_material *material, lattice_damping damping)
 static bool add_bodies(lm_world *world, const lattice_cells *cells, uint32_t width)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.cells = cells->cells;
     memcpy(def.lattice.counts, cells->counts, sizeof def.lattice.counts);
     def.lattice.spacing = cells->spacing;

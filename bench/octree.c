@@ -10,8 +10,8 @@
  *   stroke, refine, spread    what it costs to change one (octree_change.c)
  */
 #include "base/os.h"
+#include "limber/shapes.h"
 #include "octree_change.h"
-#include "shapes/shapes.h"
 
 #include <stdio.h>
 
@@ -20,7 +20,7 @@
 
 typedef struct octree_case {
     const char *name, *method;
-    shape_mesh *mesh;
+    lm_shape_mesh *mesh;
     float spacing, width;
     uint32_t levels, particles; /* of an octree; 0 particles: everything as fine as it can be */
     bool lattice;
@@ -30,6 +30,7 @@ typedef struct octree_case {
 static bool add_body(lm_world *world, const octree_case *c)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     if (c->lattice) {
         def.lattice.vertices = c->mesh->vertices;
         def.lattice.vertex_count = c->mesh->vertex_count;
@@ -97,17 +98,17 @@ static int measure(const bench_options *options, bench_report *report, const oct
 }
 
 /* `length`: of a rod along x, 0.4 m thick; 0: as large as it is. */
-static bool make_mesh(const char *name, uint32_t detail, float length, shape_mesh *mesh)
+static bool make_mesh(const char *name, uint32_t detail, float length, lm_shape_mesh *mesh)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
-    def.size = shape_natural_size(name);
+    def.size = lm_shape_natural_size(name);
     def.size = length > 0.0f ? (lm_vec3){length, 0.4f, 0.4f} : def.size;
     def.detail = detail;
-    return shape_make_mesh(&def, mesh) == LM_OK;
+    return lm_shape_make_mesh(&def, mesh) == LM_OK;
 }
 
-static int run_hand(const bench_options *options, bench_report *report, shape_mesh *hand)
+static int run_hand(const bench_options *options, bench_report *report, lm_shape_mesh *hand)
 {
     lm_isa isas[LM_ISA_COUNT];
     uint32_t isa_count = bench_isas(options, isas);
@@ -121,7 +122,7 @@ static int run_hand(const bench_options *options, bench_report *report, shape_me
     return status;
 }
 
-static int run_growing(const bench_options *options, bench_report *report, shape_mesh *hand)
+static int run_growing(const bench_options *options, bench_report *report, lm_shape_mesh *hand)
 {
     static const uint32_t particles[] = {661, 3000, 10000, 30000, 100000};
     static const float spacings[] = {0.0122f, 0.008f, 0.0053f, 0.0037f, 0.0025f};
@@ -144,17 +145,17 @@ static int run_longer(const bench_options *options, bench_report *report)
     lm_isa best = isas[bench_isas(options, isas) - 1];
     int status = 0;
     for (uint32_t i = 0; status == 0 && i < (options->quick ? 1 : 5); i++) {
-        shape_mesh rod;
+        lm_shape_mesh rod;
         if (!make_mesh("box", 4, lengths[i], &rod)) return bench_fail("out of memory");
         octree_case c = {"longer", "octree", &rod, 0.1f, 0.3f, 2, 0, false, 0};
         status = measure(options, report, &c, best, 1, 10);
-        shape_mesh_free(&rod);
+        lm_shape_mesh_free(&rod);
         bench_report_write(report);
     }
     return status;
 }
 
-static int run_regular(const bench_options *options, bench_report *report, shape_mesh *box)
+static int run_regular(const bench_options *options, bench_report *report, lm_shape_mesh *box)
 {
     lm_isa isas[LM_ISA_COUNT];
     lm_isa best = isas[bench_isas(options, isas) - 1];
@@ -171,16 +172,16 @@ static int run_regular(const bench_options *options, bench_report *report, shape
 
 int bench_octree(const bench_options *options, bench_report *report)
 {
-    shape_mesh hand, box;
+    lm_shape_mesh hand, box;
     if (!make_mesh("hand", 64, 0.0f, &hand)) return bench_fail("out of memory");
     int status = run_hand(options, report, &hand);
     if (status == 0) status = run_growing(options, report, &hand);
-    shape_mesh_free(&hand);
+    lm_shape_mesh_free(&hand);
     if (status == 0) status = run_longer(options, report);
     if (status == 0 && !make_mesh("box", 4, 0.0f, &box)) return bench_fail("out of memory");
     if (status == 0) {
         status = run_regular(options, report, &box);
-        shape_mesh_free(&box);
+        lm_shape_mesh_free(&box);
     }
     return status ? status : bench_octree_changes(options, report);
 }

@@ -9,7 +9,7 @@
  */
 #include "octree_change.h"
 #include "base/os.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <math.h>
 
@@ -20,23 +20,24 @@
 typedef struct change_case {
     lm_world *world;
     lm_body_id body;
-    shape_mesh mesh;
+    lm_shape_mesh mesh;
 } change_case;
 
 static bool make_case(change_case *c, const char *shape, float spacing, uint32_t levels, uint32_t particles,
                       float width, bool skin)
 {
-    shape_def how = shape_def_default();
+    lm_shape_def how = lm_shape_def_default();
     lm_world_def def = lm_world_def_default();
     *c = (change_case){0};
     how.name = shape;
-    how.size = shape_natural_size(shape);
+    how.size = lm_shape_natural_size(shape);
     how.detail = 64;
     def.gravity = (lm_vec3){0.0f, 0.0f, 0.0f};
     def.workers = 1;
     def.substeps = 2; /* on the best instruction set there is */
-    if (shape_make_mesh(&how, &c->mesh) != LM_OK || lm_world_create(&def, &c->world) != LM_OK) return false;
+    if (lm_shape_make_mesh(&how, &c->mesh) != LM_OK || lm_world_create(&def, &c->world) != LM_OK) return false;
     lm_body_def body = lm_body_def_default();
+    body.material.hertz = 8.0f;
     body.octree.vertices = c->mesh.vertices;
     body.octree.vertex_count = c->mesh.vertex_count;
     body.octree.triangles = c->mesh.triangles;
@@ -59,7 +60,7 @@ static bool make_case(change_case *c, const char *shape, float spacing, uint32_t
 static void free_case(change_case *c)
 {
     lm_world_destroy(c->world);
-    shape_mesh_free(&c->mesh);
+    lm_shape_mesh_free(&c->mesh);
 }
 
 static uint32_t particles_of(const change_case *c)

@@ -173,7 +173,9 @@ plain_world *plain_make(const lm_world *world)
         lm_world_get_bodies(world, ids, count);
         lm_vec3 gravity = lm_world_get_gravity(world);
         memcpy(plain->gravity, &gravity, sizeof plain->gravity);
-        plain->substeps = lm_world_get_substeps(world);
+        lm_stats stats;
+        lm_world_get_stats(world, &stats);
+        plain->substeps = stats.substeps;
         plain->body_count = count;
     }
     for (uint32_t i = 0; made && i < count; i++) made = make_body(world, ids[i], &plain->bodies[i]);

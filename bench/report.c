@@ -79,10 +79,10 @@ void bench_report_add(bench_report *report, bench_row row, bench_samples *sample
 static void add_string(text_buffer *line, const char *key, const char *value)
 {
     if (!value) return;
-    text_add_json_string(line, key);
-    text_addf(line, ":");
-    text_add_json_string(line, value);
-    text_addf(line, ",");
+    lmi_text_add_json_string(line, key);
+    lmi_text_addf(line, ":");
+    lmi_text_add_json_string(line, value);
+    lmi_text_addf(line, ",");
 }
 
 /* Rounded to four digits: nobody measures better than that. */
@@ -90,10 +90,10 @@ static void add_number(text_buffer *line, const char *key, double value)
 {
     double scale = 1.0;
     while (fabs(value) * scale < 1000.0 && scale < 1e15) scale *= 10.0;
-    text_add_json_string(line, key);
-    text_addf(line, ":");
-    text_add_json_number(line, round(value * scale) / scale);
-    text_addf(line, ",");
+    lmi_text_add_json_string(line, key);
+    lmi_text_addf(line, ":");
+    lmi_text_add_json_number(line, round(value * scale) / scale);
+    lmi_text_addf(line, ",");
 }
 
 /* From a particle's time to that of a surface point. */
@@ -105,17 +105,17 @@ static double per_point(const bench_row *row, double nanoseconds)
 static void print_json(const bench_row *row, bool *failed)
 {
     text_buffer line = {0};
-    text_addf(&line, "{");
+    lmi_text_addf(&line, "{");
     add_string(&line, "bench", row->bench);
     add_string(&line, "case", row->name);
     add_string(&line, "variant", row->variant);
     add_string(&line, "stage", row->stage);
-    text_addf(&line, "\"particles\":%u,\"threads\":%u,", row->particles, row->threads);
+    lmi_text_addf(&line, "\"particles\":%u,\"threads\":%u,", row->particles, row->threads);
     add_string(&line, "isa", row->isa);
     add_string(&line, "mode", row->mode);
     add_string(&line, "method", row->method);
-    if (row->clusters) text_addf(&line, "\"clusters\":%u,", row->clusters);
-    if (row->width) text_addf(&line, "\"w\":%u,", row->width);
+    if (row->clusters) lmi_text_addf(&line, "\"clusters\":%u,", row->clusters);
+    if (row->width) lmi_text_addf(&line, "\"w\":%u,", row->width);
     add_string(&line, "damping", row->damping);
     if (row->has_lattice) {
         add_number(&line, "irregular_regions", row->irregular);
@@ -123,7 +123,7 @@ static void print_json(const bench_row *row, bool *failed)
         add_number(&line, "peak_bytes_per_particle", row->peak_bytes_per_particle);
     }
     if (row->points) {
-        text_addf(&line, "\"bodies\":%u,\"points\":%u,", row->bodies, row->points);
+        lmi_text_addf(&line, "\"bodies\":%u,\"points\":%u,", row->bodies, row->points);
         add_number(&line, "share", row->share);
         add_number(&line, "ns_per_point_step", per_point(row, row->fastest));
     }
@@ -138,7 +138,7 @@ static void print_json(const bench_row *row, bool *failed)
     add_number(&line, "ns_per_particle_step", row->fastest);
     add_number(&line, "median_ns", row->median);
     if (line.length > 0 && !line.failed) line.bytes[line.length - 1] = '}'; /* over the last comma */
-    char *bytes = text_take(&line);
+    char *bytes = lmi_text_take(&line);
     if (bytes)
         puts(bytes);
     else

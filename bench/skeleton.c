@@ -7,7 +7,7 @@
 #include "runner.h"
 
 #include "base/os.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include <stdio.h>
 
@@ -16,27 +16,27 @@ enum { ROW_SWEEP, ROW_CONTACT, ROW_STEP, ROW_FRAME, ROWS };
 static const char *const row_names[ROWS] = {"sweep", "contact", "step", "frame"};
 
 typedef struct walker {
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
     bench_samples samples[ROWS];
 } walker;
 
 static bool walker_make(walker *w, lm_isa isa, uint32_t threads)
 {
-    scene_error error;
+    lm_scene_error error;
     lm_world_def def = lm_world_def_default();
     def.isa = isa;
     def.workers = threads;
-    *w = (walker){.scene = scene_open("infant", NULL, 0, &error)};
+    *w = (walker){.scene = lm_scene_open("infant", NULL, 0, &error)};
     if (!w->scene) return false;
-    scene_watch(w->scene, false);
-    return scene_make_world(w->scene, &def, &w->world, &error) == LM_OK;
+    lm_scene_watch(w->scene, false);
+    return lm_scene_make_world(w->scene, &def, &w->world, &error) == LM_OK;
 }
 
 static void walker_free(walker *w)
 {
     lm_world_destroy(w->world);
-    scene_close(w->scene);
+    lm_scene_close(w->scene);
     for (int row = 0; row < ROWS; row++) bench_samples_free(&w->samples[row]);
 }
 
@@ -45,11 +45,11 @@ static bool walk(walker *w, uint32_t frames, uint32_t *particles)
 {
     for (uint32_t frame = 0; frame < frames; frame++) {
         uint64_t before = lmi_os_nanoseconds();
-        if (scene_step(w->scene, w->world, frame) != LM_OK) return false;
+        if (lm_scene_step(w->scene, w->world, frame) != LM_OK) return false;
         double whole = (double)(lmi_os_nanoseconds() - before);
         lm_stats stats;
         lm_world_get_stats(w->world, &stats);
-        double share = (double)stats.particles * lm_world_get_substeps(w->world);
+        double share = (double)stats.particles * stats.substeps;
         *particles = stats.particles;
         if (frame == 0) continue; /* it lays the body out */
         bench_samples_add(&w->samples[ROW_SWEEP], 1e9 * stats.stage_seconds[LM_STAGE_SWEEP] / share);

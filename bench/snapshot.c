@@ -13,7 +13,7 @@
 #include "runner.h"
 
 #include "base/os.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,12 +86,13 @@ static bool make_crowd(stored *s, const bench_options *options)
 
 static bool make_tets(stored *s, const bench_options *options)
 {
-    shape_def shape = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def shape = lm_shape_def_default();
+    lm_shape_mesh mesh;
     shape.name = "box";
     shape.size = (lm_vec3){1.0f, 1.0f, 1.0f};
-    if (shape_make_mesh(&shape, &mesh) != LM_OK) return false;
+    if (lm_shape_make_mesh(&shape, &mesh) != LM_OK) return false;
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     lm_body_id body;
     def.tets.vertices = mesh.vertices;
     def.tets.vertex_count = mesh.vertex_count;
@@ -100,7 +101,7 @@ static bool make_tets(stored *s, const bench_options *options)
     def.tets.particles = options->quick ? 500 : 20000;
     def.pose.position.y = 0.6;
     bool ok = lm_body_create(s->world, &def, &body) == LM_OK;
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return ok;
 }
 
@@ -171,9 +172,10 @@ static bool measure_world(stored *s, const char *name, const bench_options *opti
 
 /* --- copies --- */
 
-static bool create_penguin(stored *s, const shape_mesh *mesh, uint32_t particles, lm_body_id *body)
+static bool create_penguin(stored *s, const lm_shape_mesh *mesh, uint32_t particles, lm_body_id *body)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     lm_skin_def skin = lm_skin_def_default();
     def.lattice.vertices = skin.vertices = mesh->vertices;
     def.lattice.vertex_count = skin.vertex_count = mesh->vertex_count;
@@ -186,11 +188,11 @@ static bool create_penguin(stored *s, const shape_mesh *mesh, uint32_t particles
 
 static bool measure_copies(stored *s, const bench_options *options, bench_report *report)
 {
-    shape_def shape = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def shape = lm_shape_def_default();
+    lm_shape_mesh mesh;
     shape.name = "penguin";
-    shape.size = shape_natural_size("penguin");
-    if (shape_make_mesh(&shape, &mesh) != LM_OK) return false;
+    shape.size = lm_shape_natural_size("penguin");
+    if (lm_shape_make_mesh(&shape, &mesh) != LM_OK) return false;
     bench_samples samples[2] = {{0}, {0}};
     lm_body_id first, other;
     bool ok = create_penguin(s, &mesh, options->quick ? 200 : 1500, &first);
@@ -209,7 +211,7 @@ static bool measure_copies(stored *s, const bench_options *options, bench_report
                 "us", &samples[n]);
     bench_samples_free(&samples[0]);
     bench_samples_free(&samples[1]);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return ok;
 }
 

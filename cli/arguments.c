@@ -92,11 +92,11 @@ static const cli_option *find_option(const cli_option *options, uint32_t count, 
 
 static int fail_unknown_option(const cli_command *command, const char *name, const cli_option *options, uint32_t count)
 {
-    nearest_name near = nearest_to(name);
+    nearest_name near = lmi_nearest_to(name);
     for (uint32_t i = 0; i < count; i++) {
-        nearest_offer(&near, options[i].name);
+        lmi_nearest_offer(&near, options[i].name);
     }
-    nearest_offer(&near, "--help");
+    lmi_nearest_offer(&near, "--help");
     if (near.best != NULL) {
         return cli_fail(CLI_USAGE, "%s: unknown option %s (did you mean %s?)", command->name, name, near.best);
     }
@@ -203,12 +203,12 @@ int cli_choose_isa(const char *name, lm_isa *isa)
     if (name == NULL) {
         return -1;
     }
-    nearest_name near = nearest_to(name);
+    nearest_name near = lmi_nearest_to(name);
     char has[80] = "";
     bool known = false;
     for (int i = 0; i < LM_ISA_COUNT; i++) {
         const char *candidate = lm_isa_name((lm_isa)i);
-        nearest_offer(&near, candidate);
+        lmi_nearest_offer(&near, candidate);
         if (strcmp(candidate, name) == 0) {
             *isa = (lm_isa)i;
             known = true;

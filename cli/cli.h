@@ -22,7 +22,7 @@ typedef struct cli_command {
 } cli_command;
 
 extern const cli_command cli_list, cli_devices, cli_run, cli_render, cli_export, cli_view, cli_bench, cli_shape,
-    cli_info, cli_schema;
+    cli_info, cli_schema, cli_validate;
 
 /* One line on standard error that begins with "limber: "; returns `code`. */
 int cli_fail(int code, const char *format, ...) TEXT_PRINTF(2, 3);

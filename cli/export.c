@@ -2,8 +2,8 @@
 #include "cli/world.h"
 
 #include "cli/progress.h"
-#include "io/capture.h"
-#include "io/export.h"
+#include "limber/capture.h"
+#include "limber/export.h"
 #include "scene/nearest.h"
 
 #include <math.h>
@@ -18,19 +18,19 @@ typedef struct export_request {
     const char *out, *up, *motion;
     uint32_t first, frames, rate;
     cli_texts names;
-    export_options options;
+    lm_export_options options;
 } export_request;
 
 typedef struct exporting {
     const export_request *request;
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
-    capture_body *bodies;
+    lm_capture_body *bodies;
     uint32_t body_count;
-    capture *capture;
-    exporter *out;
+    lm_capture *capture;
+    lm_exporter *out;
     uint32_t last; /* frame of the simulation */
-    export_loss loss;
+    lm_export_loss loss;
 } exporting;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -43,13 +43,13 @@ static int check_format(const export_request *r)
     if (r->out == NULL) {
         return cli_fail(CLI_USAGE, "export: --out FILE is missing");
     }
-    nearest_name near = nearest_to(format != NULL ? format : "");
+    nearest_name near = lmi_nearest_to(format != NULL ? format : "");
     char names[128] = "";
-    for (uint32_t i = 0; export_format_name(i) != NULL; i++) {
-        const char *name = export_format_name(i);
+    for (uint32_t i = 0; lm_export_format_name(i) != NULL; i++) {
+        const char *name = lm_export_format_name(i);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used > 0 ? ", " : "", name);
-        nearest_offer(&near, name);
+        lmi_nearest_offer(&near, name);
         if (format != NULL && strcmp(format, name) == 0) {
             return -1;
         }
@@ -60,7 +60,7 @@ static int check_format(const export_request *r)
     if (format != NULL) {
         return cli_fail(CLI_USAGE, "export: --format %s: no such format (there are %s)", format, names);
     }
-    return export_format_of(r->out) != NULL
+    return lm_export_format_of(r->out) != NULL
                ? -1
                : cli_fail(CLI_USAGE, "export: --out %s: expected a name that ends in one of %s, or --format", r->out,
                           names);
@@ -75,7 +75,7 @@ static int check_words(export_request *r)
     if (r->motion != NULL && strcmp(r->motion, "joints") != 0 && strcmp(r->motion, "morphs") != 0) {
         return cli_fail(CLI_USAGE, "export: --motion %s: expected joints or morphs", r->motion);
     }
-    r->options.motion = r->motion != NULL && r->motion[0] == 'm' ? EXPORT_MORPHS : EXPORT_JOINTS;
+    r->options.motion = r->motion != NULL && r->motion[0] == 'm' ? LM_EXPORT_MORPHS : LM_EXPORT_JOINTS;
     if (r->options.influences != 4 && r->options.influences != 8) {
         return cli_fail(CLI_USAGE, "export: --influences %u: expected 4 or 8", (unsigned)r->options.influences);
     }
@@ -104,12 +104,12 @@ static int check_names(const exporting *e)
 {
     for (uint32_t i = 0; i < e->request->names.count; i++) {
         export_request one = {.names = {&e->request->names.items[i], 1}};
-        nearest_name near = nearest_to(one.names.items[0]);
+        nearest_name near = lmi_nearest_to(one.names.items[0]);
         bool found = false;
-        for (uint32_t b = 0; b < scene_body_count(e->scene); b++) {
-            const char *name = scene_get_body(e->scene, b).name;
+        for (uint32_t b = 0; b < lm_scene_body_count(e->scene); b++) {
+            const char *name = lm_scene_get_body(e->scene, b).name;
             found = found || is_chosen(&one, name);
-            nearest_offer(&near, name);
+            lmi_nearest_offer(&near, name);
         }
         if (!found) {
             return near.best != NULL
@@ -127,22 +127,27 @@ static int choose_bodies(exporting *e)
     if (code >= 0) {
         return code;
     }
-    e->bodies = calloc(scene_body_count(e->scene) + 1u, sizeof *e->bodies);
+    e->bodies = calloc(lm_scene_body_count(e->scene) + 1u, sizeof *e->bodies);
     if (e->bodies == NULL) {
         return cli_fail(CLI_FAILED, "out of memory");
     }
-    for (uint32_t i = 0; i < scene_body_count(e->scene); i++) {
-        scene_body body = scene_get_body(e->scene, i);
-        scene_colours colours = scene_get_colours(e->scene, i);
+    for (uint32_t i = 0; i < lm_scene_body_count(e->scene); i++) {
+        lm_scene_body body = lm_scene_get_body(e->scene, i);
+        lm_scene_colours colours = lm_scene_get_colours(e->scene, i);
+        lm_scene_texture texture = lm_scene_get_texture(e->scene, i);
         if (is_chosen(e->request, body.name)) {
-            e->bodies[e->body_count++] =
-                (capture_body){.id = body.id, .name = body.name, .colours = colours.rgb, .colour_count = colours.count};
+            e->bodies[e->body_count++] = (lm_capture_body){
+                .id = body.id,
+                .name = body.name,
+                .colours = colours.rgb,
+                .colour_count = colours.count,
+                .seams = {texture.triangles, texture.uvs, texture.triangle_count, texture.vertex_count}};
         }
     }
     if (e->body_count == 0) {
         return cli_fail(CLI_FAILED, "%s: there is no body to export", e->request->world.scene);
     }
-    e->capture = capture_create(e->bodies, e->body_count);
+    e->capture = lm_capture_create(e->bodies, e->body_count);
     return e->capture != NULL ? -1 : cli_fail(CLI_FAILED, "out of memory");
 }
 
@@ -155,15 +160,15 @@ static int open_all(exporting *e)
         return code;
     }
     world_tell_note(e->scene);
-    scene_watch(e->scene, false);
-    e->last = r->frames == SCENE_FRAMES ? scene_frames(e->scene) : r->frames;
+    lm_scene_watch(e->scene, false);
+    e->last = r->frames == SCENE_FRAMES ? lm_scene_frames(e->scene) : r->frames;
     if (r->first > e->last) {
         return cli_fail(CLI_FAILED, "--from %u: the scene ends at frame %u", (unsigned)r->first, (unsigned)e->last);
     }
-    export_options options = r->options;
-    options.frame_count = (uint32_t)floor((e->last - r->first) * (double)r->rate / SCENE_FRAME_RATE + 1e-9) + 1;
-    export_error error;
-    e->out = export_open(r->out, &options, &error);
+    lm_export_options options = r->options;
+    options.frame_count = (uint32_t)floor((e->last - r->first) * (double)r->rate / LM_SCENE_FRAME_RATE + 1e-9) + 1;
+    lm_export_error error;
+    e->out = lm_export_open(r->out, &options, &error);
     return e->out != NULL ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
@@ -174,18 +179,18 @@ static int open_all(exporting *e)
 /* Frame of the simulation that is nearest to a frame of the file. */
 static uint32_t moment(const export_request *r, uint32_t index)
 {
-    return r->first + (uint32_t)floor(index * SCENE_FRAME_RATE / r->rate + 0.5);
+    return r->first + (uint32_t)floor(index * LM_SCENE_FRAME_RATE / r->rate + 0.5);
 }
 
 static int add_frame(exporting *e)
 {
-    export_frame frame;
-    export_error error;
-    lm_result result = capture_take(e->capture, e->world, export_wants(e->out), e->request->options.z_up, &frame);
+    lm_export_frame frame;
+    lm_export_error error;
+    lm_result result = lm_capture_take(e->capture, e->world, lm_export_wants(e->out), e->request->options.z_up, &frame);
     if (result != LM_OK) {
         return cli_fail(CLI_FAILED, "%s: %s", e->request->out, lm_result_text(result));
     }
-    return export_add(e->out, &frame, &error) ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
+    return lm_export_add(e->out, &frame, &error) ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
 static int simulate(exporting *e, uint32_t *added)
@@ -194,7 +199,7 @@ static int simulate(exporting *e, uint32_t *added)
     int code = -1;
     for (uint32_t frame = 0; code < 0 && frame <= e->last; frame++) {
         if (frame > 0) {
-            lm_result result = scene_step(e->scene, e->world, frame - 1);
+            lm_result result = lm_scene_step(e->scene, e->world, frame - 1);
             if (result != LM_OK) {
                 progress_end(&bar);
                 return world_fail_step(&e->request->world, frame - 1, result);
@@ -229,8 +234,8 @@ static int export_all(exporting *e)
     if (code >= 0) {
         return code;
     }
-    export_error error;
-    bool good = export_finish(e->out, &e->loss, &error);
+    lm_export_error error;
+    bool good = lm_export_finish(e->out, &e->loss, &error);
     e->out = NULL;
     if (!good) {
         return cli_fail(CLI_FAILED, "%s", error.text);
@@ -243,8 +248,8 @@ static int run(const cli_command *command, int argc, char **argv)
 {
     export_request r = {.world.fine_surfaces = true,
                         .frames = SCENE_FRAMES,
-                        .rate = (uint32_t)SCENE_FRAME_RATE,
-                        .options = export_options_default()};
+                        .rate = (uint32_t)LM_SCENE_FRAME_RATE,
+                        .options = lm_export_options_default()};
     const cli_option table[] = {
         {"--out", "FILE", CLI_TEXT, &r.out, 0, 0,
          "the file, or of a sequence its name without the numbers; its ending says what it is: .glb and .usda (scenes "
@@ -262,7 +267,7 @@ static int run(const cli_command *command, int argc, char **argv)
          "only this body, or all copies of it; may be repeated; default: all bodies"},
         {"--motion", "KIND", CLI_TEXT, &r.motion, 0, 0,
          "of a GLB: joints (default: compact, the error is reported at the end) or morphs (exact, for small meshes)"},
-        {"--joints", "N", CLI_COUNT, &r.options.joints, 1, EXPORT_MAX_JOINTS, "of each body in a GLB; default 32"},
+        {"--joints", "N", CLI_COUNT, &r.options.joints, 1, LM_EXPORT_MAX_JOINTS, "of each body in a GLB; default 32"},
         {"--influences", "N", CLI_COUNT, &r.options.influences, 4, 8,
          "joints of each vertex in a GLB: 4 (default) or 8"},
         WORLD_OPTIONS(r.world),
@@ -273,11 +278,11 @@ static int run(const cli_command *command, int argc, char **argv)
     code = code >= 0 ? code : check_words(&r);
     exporting e = {.request = &r};
     code = code >= 0 ? code : export_all(&e);
-    export_abandon(e.out);
-    capture_destroy(e.capture);
+    lm_export_abandon(e.out);
+    lm_capture_destroy(e.capture);
     free(e.bodies);
     lm_world_destroy(e.world);
-    scene_close(e.scene);
+    lm_scene_close(e.scene);
     free((void *)r.names.items);
     world_free_options(&r.world);
     return code;

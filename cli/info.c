@@ -1,9 +1,9 @@
 /* limber info: what a scene or a mesh contains, and what is wrong with it. */
 #include "cli/cli.h"
-#include "io/mesh.h"
 #include "io/mesh_report.h"
-#include "io/tets.h"
-#include "scene/scene.h"
+#include "limber/mesh.h"
+#include "limber/scene.h"
+#include "limber/tets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static void complain(uint32_t count, const char *what)
 }
 
 /* Names of parts on one line, as many as fit. */
-static void print_names(const mesh_data *mesh)
+static void print_names(const lm_mesh_data *mesh)
 {
     char line[100] = "";
     size_t length = 0;
@@ -36,7 +36,7 @@ static void print_names(const mesh_data *mesh)
     printf("  named       %u: %s%s\n", (unsigned)mesh->part_count, line, shown < mesh->part_count ? " ..." : "");
 }
 
-static void print_mesh(const char *path, const mesh_data *mesh, const mesh_report *report)
+static void print_mesh(const char *path, const lm_mesh_data *mesh, const mesh_report *report)
 {
     printf("%s: a mesh (%s)\n", path, mesh->format);
     printf("  vertices    %u", (unsigned)report->vertices);
@@ -75,19 +75,19 @@ static void print_problems(const mesh_report *report)
 
 static int inform_mesh(const char *path)
 {
-    mesh_data mesh;
-    mesh_error error;
-    if (!mesh_read(path, NULL, &mesh, &error)) {
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    if (!lm_mesh_read(path, NULL, &mesh, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     mesh_report report;
     lm_result result =
-        mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
+        lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
     if (result == LM_OK) {
         print_mesh(path, &mesh, &report);
         print_problems(&report);
     }
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     return result == LM_OK ? CLI_OK : cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
 }
 
@@ -95,7 +95,7 @@ static int inform_mesh(const char *path)
  * Tetrahedra
  */
 
-static void print_tets(const char *path, const tets_data *tets, const mesh_report *surface)
+static void print_tets(const char *path, const lm_tets_data *tets, const mesh_report *surface)
 {
     printf("%s: tetrahedra (%s)\n", path, tets->format);
     printf("  nodes       %u\n  tetrahedra  %u\n", (unsigned)tets->vertex_count, (unsigned)tets->tet_count);
@@ -113,7 +113,7 @@ static void print_tets(const char *path, const tets_data *tets, const mesh_repor
 }
 
 /* What is put right, and what a body would be refused for. */
-static void print_tet_problems(const tets_data *tets)
+static void print_tet_problems(const lm_tets_data *tets)
 {
     complain(tets->dropped, "nodes are in no tetrahedron (left out)");
     complain(tets->repeated, "tetrahedra are there twice (left out)");
@@ -130,20 +130,20 @@ static void print_tet_problems(const tets_data *tets)
 
 static int inform_tets(const char *path)
 {
-    tets_data tets;
-    mesh_error error;
-    tets_options options = {.faulty = true};
-    if (!tets_read(path, &options, &tets, &error)) {
+    lm_tets_data tets;
+    lm_mesh_error error;
+    lm_tets_options options = {.faulty = true};
+    if (!lm_tets_read(path, &options, &tets, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     mesh_report report;
     lm_result result =
-        mesh_report_make(tets.positions, tets.vertex_count, tets.triangles, tets.triangle_count, &report);
+        lmi_mesh_report_make(tets.positions, tets.vertex_count, tets.triangles, tets.triangle_count, &report);
     if (result == LM_OK) {
         print_tets(path, &tets, &report);
         print_tet_problems(&tets);
     }
-    tets_free(&tets);
+    lm_tets_free(&tets);
     return result == LM_OK ? CLI_OK : cli_fail(CLI_FAILED, "%s: %s", path, lm_result_text(result));
 }
 
@@ -215,11 +215,11 @@ static void print_group(const entry_group *group)
     complain(group->poor_regions, "regions have too few particles for their mode");
 }
 
-static int inform_bodies(const scene *scene_read, const lm_world *world)
+static int inform_bodies(const lm_scene *scene_read, const lm_world *world)
 {
     entry_group current = {.name = ""};
-    for (uint32_t i = 0; i < scene_body_count(scene_read); i++) {
-        scene_body body = scene_get_body(scene_read, i);
+    for (uint32_t i = 0; i < lm_scene_body_count(scene_read); i++) {
+        lm_scene_body body = lm_scene_get_body(scene_read, i);
         size_t stem = strcspn(body.name, "[");
         if (stem != current.name_length || strncmp(current.name, body.name, stem) != 0) {
             if (current.bodies > 0) {
@@ -251,34 +251,40 @@ static int inform_bodies(const scene *scene_read, const lm_world *world)
 
 static int inform_scene(const char *name)
 {
-    scene_error error;
-    scene *scene_read = scene_open(name, NULL, 0, &error);
+    lm_scene_error error;
+    lm_scene *scene_read = lm_scene_open(name, NULL, 0, &error);
     lm_world *world = NULL;
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
-    if (scene_read == NULL || scene_make_world(scene_read, &def, &world, &error) != LM_OK) {
-        scene_close(scene_read);
+    if (scene_read == NULL || lm_scene_make_world(scene_read, &def, &world, &error) != LM_OK) {
+        lm_scene_close(scene_read);
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    scene_contents contents = scene_get_contents(scene_read);
+    lm_scene_contents contents = lm_scene_get_contents(scene_read);
     lm_stats stats;
     lm_world_get_stats(world, &stats);
-    const char *figure = scene_figure(scene_read);
-    printf("%s: %s%s%s%s\n", name, scene_title(scene_read), figure[0] != '\0' ? " [" : "", figure,
+    const char *figure = lm_scene_figure(scene_read);
+    printf("%s: %s%s%s%s\n", name, lm_scene_title(scene_read), figure[0] != '\0' ? " [" : "", figure,
            figure[0] != '\0' ? "]" : "");
-    printf("  frames      %u, %u substep%s each\n", (unsigned)scene_frames(scene_read),
-           (unsigned)lm_world_get_substeps(world), lm_world_get_substeps(world) == 1 ? "" : "s");
+    uint32_t substeps = lm_world_get_substeps(world);
+    printf("  frames      %u", (unsigned)lm_scene_frames(scene_read));
+    if (substeps > 0) {
+        printf(", %u substep%s each\n", (unsigned)substeps, substeps == 1 ? "" : "s");
+    } else {
+        printf(", in as many substeps as the materials need\n");
+    }
     printf("  bodies      %u, %u particles, %u regions, %.1f MB\n", (unsigned)stats.bodies, (unsigned)stats.particles,
            (unsigned)stats.regions, (double)stats.memory / 1e6);
     int code = inform_bodies(scene_read, world);
-    printf("  colliders %u, movers %u, pins %u, drags %u, fields %u, events %u, expectations %u\n",
-           (unsigned)contents.colliders, (unsigned)contents.movers, (unsigned)contents.pins, (unsigned)contents.drags,
-           (unsigned)contents.fields, (unsigned)contents.events, (unsigned)contents.expectations);
+    printf("  colliders %u, movers %u, pins %u, joints %u, drags %u, fields %u, events %u, expectations %u\n",
+           (unsigned)contents.colliders, (unsigned)contents.movers, (unsigned)contents.pins, (unsigned)contents.joints,
+           (unsigned)contents.drags, (unsigned)contents.fields, (unsigned)contents.events,
+           (unsigned)contents.expectations);
     if (contents.expectations == 0) {
         printf("  problem     nothing is expected: --check has nothing to check\n");
     }
     lm_world_destroy(world);
-    scene_close(scene_read);
+    lm_scene_close(scene_read);
     return code;
 }
 
@@ -289,7 +295,7 @@ static int run(const cli_command *command, int argc, char **argv)
     if (code >= 0) {
         return code;
     }
-    return tets_is_name(file) ? inform_tets(file) : mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
+    return lm_tets_is_name(file) ? inform_tets(file) : lm_mesh_is_name(file) ? inform_mesh(file) : inform_scene(file);
 }
 
 const cli_command cli_info = {"info", "FILE", "tells what a scene or a mesh contains, and what is wrong with it", run};

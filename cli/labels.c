@@ -29,10 +29,10 @@ static bool find_place(const lm_body_info *body, const draw_camera *camera, cons
     return true;
 }
 
-bool labels_draw(const scene *scene_shown, const lm_world *world, const draw_camera *camera, const placed_label *taken,
-                 uint32_t taken_count, image *picture)
+bool labels_draw(const lm_scene *scene_shown, const lm_world *world, const draw_camera *camera,
+                 const placed_label *taken, uint32_t taken_count, image *picture)
 {
-    uint32_t bodies = scene_body_count(scene_shown), count = taken_count;
+    uint32_t bodies = lm_scene_body_count(scene_shown), count = taken_count;
     placed_label *labels = calloc((size_t)taken_count + bodies + 1, sizeof *labels);
     if (labels == NULL) {
         return false;
@@ -41,7 +41,7 @@ bool labels_draw(const scene *scene_shown, const lm_world *world, const draw_cam
         labels[i] = taken[i];
     }
     for (uint32_t i = 0; i < bodies; i++) {
-        scene_body body = scene_get_body(scene_shown, i);
+        lm_scene_body body = lm_scene_get_body(scene_shown, i);
         lm_body_info info;
         labels[count].words = body.label;
         if (body.label != NULL && lm_body_get_info(world, body.id, &info) == LM_OK &&

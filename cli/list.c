@@ -1,6 +1,6 @@
 /* limber list: the built-in scenes. */
 #include "cli/cli.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,21 +12,21 @@ static int run(const cli_command *command, int argc, char **argv)
         return code;
     }
     size_t widest = 0;
-    for (uint32_t i = 0; scene_builtin_name(i) != NULL; i++) {
-        size_t width = strlen(scene_builtin_name(i));
+    for (uint32_t i = 0; lm_scene_builtin_name(i) != NULL; i++) {
+        size_t width = strlen(lm_scene_builtin_name(i));
         widest = width > widest ? width : widest;
     }
-    for (uint32_t i = 0; scene_builtin_name(i) != NULL; i++) {
-        scene_error error;
-        const char *name = scene_builtin_name(i);
-        scene *opened = scene_open(name, NULL, 0, &error);
+    for (uint32_t i = 0; lm_scene_builtin_name(i) != NULL; i++) {
+        lm_scene_error error;
+        const char *name = lm_scene_builtin_name(i);
+        lm_scene *opened = lm_scene_open(name, NULL, 0, &error);
         if (opened == NULL) {
             return cli_fail(CLI_FAILED, "%s", error.text);
         }
-        const char *figure = scene_figure(opened);
-        printf("%-*s  %s%s%s%s\n", (int)widest, name, scene_title(opened), figure[0] != '\0' ? " [" : "", figure,
+        const char *figure = lm_scene_figure(opened);
+        printf("%-*s  %s%s%s%s\n", (int)widest, name, lm_scene_title(opened), figure[0] != '\0' ? " [" : "", figure,
                figure[0] != '\0' ? "]" : "");
-        scene_close(opened);
+        lm_scene_close(opened);
     }
     return CLI_OK;
 }

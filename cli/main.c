@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_list, &cli_devices, &cli_run,   &cli_render, &cli_export,
-                                              &cli_view, &cli_bench,   &cli_shape, &cli_info,   &cli_schema};
+static const cli_command *const commands[] = {&cli_list,  &cli_devices, &cli_run,  &cli_render, &cli_export,  &cli_view,
+                                              &cli_bench, &cli_shape,   &cli_info, &cli_schema, &cli_validate};
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -26,9 +26,9 @@ static void print_help(FILE *file)
 
 static int fail_unknown_command(const char *name)
 {
-    nearest_name near = nearest_to(name);
+    nearest_name near = lmi_nearest_to(name);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        nearest_offer(&near, commands[i]->name);
+        lmi_nearest_offer(&near, commands[i]->name);
     }
     if (near.best != NULL) {
         return cli_fail(CLI_USAGE, "unknown command \"%s\" (did you mean \"%s\"?)", name, near.best);
@@ -59,7 +59,7 @@ static int run_command(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (!system_begin(&argc, &argv)) {
+    if (!lmi_system_begin(&argc, &argv)) {
         return CLI_FAILED;
     }
     int code = run_command(argc, argv);

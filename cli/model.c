@@ -38,7 +38,7 @@ static lm_dvec3 moved(lm_dvec3 p, const double axis[3], double by)
 }
 
 /* How near the eye can come while the model stays in the picture, its middle moved to the middle of what is seen. */
-static draw_camera frame_model(const shape_mesh *mesh, double aspect)
+static draw_camera frame_model(const lm_shape_mesh *mesh, double aspect)
 {
     double tangent_up = tan(0.5 * FIELD_OF_VIEW * 3.14159265358979323846 / 180.0) / MARGIN;
     double tangent_right = tangent_up * aspect;
@@ -74,7 +74,7 @@ static draw_camera frame_model(const shape_mesh *mesh, double aspect)
  * The world
  */
 
-static lm_vec3 lower_corner(const shape_mesh *mesh)
+static lm_vec3 lower_corner(const lm_shape_mesh *mesh)
 {
     lm_vec3 lower = mesh->vertices[0];
     for (uint32_t i = 1; i < mesh->vertex_count; i++) {
@@ -86,7 +86,7 @@ static lm_vec3 lower_corner(const shape_mesh *mesh)
 }
 
 /* The corners of the model's box are its particles: a rigid body needs no more. */
-static lm_result make_body(lm_world *world, const shape_mesh *mesh, lm_vec3 lower, lm_body_id *body)
+static lm_result make_body(lm_world *world, const lm_shape_mesh *mesh, lm_vec3 lower, lm_body_id *body)
 {
     lm_vec3 corners[8];
     for (int i = 0; i < 8; i++) { /* models are centred on their origin */
@@ -144,7 +144,7 @@ static void close_studio(studio *s)
 }
 
 /* A model and the floor it stands on. */
-static lm_result put_in(studio *s, const shape_mesh *mesh, lm_body_id *body, lm_collider_id *floor)
+static lm_result put_in(studio *s, const lm_shape_mesh *mesh, lm_body_id *body, lm_collider_id *floor)
 {
     lm_vec3 lower = lower_corner(mesh);
     lm_collider_def floor_def = lm_collider_def_default();
@@ -153,7 +153,7 @@ static lm_result put_in(studio *s, const shape_mesh *mesh, lm_body_id *body, lm_
     return result ? result : lm_collider_create(s->world, &floor_def, floor);
 }
 
-static int draw_body(studio *s, const shape_mesh *mesh, lm_body_id body)
+static int draw_body(studio *s, const lm_shape_mesh *mesh, lm_body_id body)
 {
     draw_error error;
     draw_settings settings = draw_settings_default();
@@ -164,18 +164,18 @@ static int draw_body(studio *s, const shape_mesh *mesh, lm_body_id body)
 }
 
 /* Draws a model. */
-static int portray(studio *s, const shape_def *def)
+static int portray(studio *s, const lm_shape_def *def)
 {
-    shape_mesh mesh;
+    lm_shape_mesh mesh;
     lm_body_id body = {0};
     lm_collider_id floor = {0};
-    lm_result result = shape_make_mesh(def, &mesh);
+    lm_result result = lm_shape_make_mesh(def, &mesh);
     result = result ? result : put_in(s, &mesh, &body, &floor);
     int code = result == LM_OK ? draw_body(s, &mesh, body)
                                : cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
     lm_body_destroy(s->world, body); /* where a failure left none, nothing happens */
     lm_collider_destroy(s->world, floor);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return code;
 }
 
@@ -194,11 +194,11 @@ static int write_picture(const char *path, const image *picture, double began)
     return CLI_OK;
 }
 
-int model_write_picture(const shape_def *def, uint32_t width, uint32_t height, const char *path)
+int model_write_picture(const lm_shape_def *def, uint32_t width, uint32_t height, const char *path)
 {
     double began = progress_seconds();
     image_error error;
-    if (!partial_check(path, error.text)) {
+    if (!lmi_partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     studio s;
@@ -212,7 +212,7 @@ int model_write_picture(const shape_def *def, uint32_t width, uint32_t height, c
 static uint32_t shape_count(void)
 {
     uint32_t count = 0;
-    while (shape_name(count) != NULL) {
+    while (lm_shape_name(count) != NULL) {
         count++;
     }
     return count;
@@ -226,14 +226,14 @@ static void choose_grid(uint32_t count, uint32_t *columns, uint32_t *rows)
     *columns = (count + *rows - 1) / *rows;
 }
 
-static int draw_all(const shape_def *def, studio *s, sheet *all)
+static int draw_all(const lm_shape_def *def, studio *s, sheet *all)
 {
     int code = -1;
     progress bar = progress_begin(shape_count(), "models");
-    for (uint32_t i = 0; shape_name(i) != NULL && code < 0; i++) {
-        shape_def one = *def;
-        one.name = shape_name(i);
-        one.size = shape_natural_size(one.name);
+    for (uint32_t i = 0; lm_shape_name(i) != NULL && code < 0; i++) {
+        lm_shape_def one = *def;
+        one.name = lm_shape_name(i);
+        one.size = lm_shape_natural_size(one.name);
         code = portray(s, &one);
         if (code < 0) {
             sheet_place(all, i, &s->picture, one.name);
@@ -244,11 +244,11 @@ static int draw_all(const shape_def *def, studio *s, sheet *all)
     return code;
 }
 
-int model_write_sheet(const shape_def *def, uint32_t tile_width, uint32_t tile_height, const char *path)
+int model_write_sheet(const lm_shape_def *def, uint32_t tile_width, uint32_t tile_height, const char *path)
 {
     double began = progress_seconds();
     image_error error;
-    if (!partial_check(path, error.text)) {
+    if (!lmi_partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     uint32_t columns, rows;

@@ -17,8 +17,8 @@
 static char *join(const char *folder, const char *name)
 {
     text_buffer path = {.bytes = NULL};
-    text_addf(&path, "%s/%s", folder, name);
-    return text_take(&path);
+    lmi_text_addf(&path, "%s/%s", folder, name);
+    return lmi_text_take(&path);
 }
 
 int output_prepare(const char *folder)
@@ -33,18 +33,18 @@ int output_prepare(const char *folder)
     int failure = 0;
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        failure = system_make_folder(path);
-        failure = failure == EEXIST || system_look(path) == SYSTEM_FOLDER ? 0 : failure;
+        failure = lmi_system_make_folder(path);
+        failure = failure == EEXIST || lmi_system_look(path) == SYSTEM_FOLDER ? 0 : failure;
         *slash = '/';
     }
-    failure = failure != 0 ? failure : system_may_write(path);
+    failure = failure != 0 ? failure : lmi_system_may_write(path);
     free(path);
     return failure == 0 ? -1 : cli_fail(CLI_FAILED, "--out %s: %s", folder, strerror(failure));
 }
 
 void *output_read_file(const char *path, size_t *size)
 {
-    FILE *file = system_open(path, "rb");
+    FILE *file = lmi_system_open(path, "rb");
     if (file == NULL) {
         cli_fail(CLI_FAILED, "%s: cannot be opened: %s", path, strerror(errno));
         return NULL;
@@ -53,12 +53,12 @@ void *output_read_file(const char *path, size_t *size)
     char block[65536];
     size_t got;
     while ((got = fread(block, 1, sizeof block, file)) > 0) {
-        text_add(&bytes, block, got);
+        lmi_text_add(&bytes, block, got);
     }
     int failure = ferror(file) ? errno : 0;
     fclose(file);
     *size = bytes.length;
-    char *taken = text_take(&bytes);
+    char *taken = lmi_text_take(&bytes);
     if (failure != 0 || taken == NULL) {
         free(taken);
         cli_fail(CLI_FAILED, "%s: cannot be read: %s", path, failure != 0 ? strerror(failure) : "out of memory");
@@ -72,7 +72,7 @@ void *output_read_file(const char *path, size_t *size)
  */
 
 /* A colour for each vertex, to be freed; null when the scene has none, or no memory is left for them. */
-static uint8_t *spread_colours(scene_colours colours, uint32_t vertices)
+static uint8_t *spread_colours(lm_scene_colours colours, uint32_t vertices)
 {
     if (colours.count != 1 && colours.count != vertices) {
         return NULL;
@@ -85,7 +85,7 @@ static uint8_t *spread_colours(scene_colours colours, uint32_t vertices)
 }
 
 /* The body's surface, or its particles alone when it has none. The arrays belong to the object, see free_objects. */
-static lm_result fill_object(const lm_world *world, scene_body body, scene_colours colours, obj_object *object)
+static lm_result fill_object(const lm_world *world, lm_scene_body body, lm_scene_colours colours, obj_object *object)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, body.id, &info);
@@ -125,22 +125,22 @@ static void free_objects(obj_object *objects, uint32_t count)
     free(objects);
 }
 
-static int write_surfaces(partial_file *file, const scene *scene_run, const lm_world *world)
+static int write_surfaces(partial_file *file, const lm_scene *scene_run, const lm_world *world)
 {
-    uint32_t count = scene_body_count(scene_run);
+    uint32_t count = lm_scene_body_count(scene_run);
     obj_object *objects = calloc(count + 1u, sizeof *objects);
     lm_result result = objects == NULL ? LM_ERROR_MEMORY : LM_OK;
     for (uint32_t i = 0; i < count && result == LM_OK; i++) {
-        result = fill_object(world, scene_get_body(scene_run, i), scene_get_colours(scene_run, i), &objects[i]);
+        result = fill_object(world, lm_scene_get_body(scene_run, i), lm_scene_get_colours(scene_run, i), &objects[i]);
     }
     int code = -1;
     obj_error error;
     if (result != LM_OK) {
         code = cli_fail(CLI_FAILED, "surfaces: %s", lm_result_text(result));
-    } else if (!obj_check(file->path, objects, count, &error)) {
+    } else if (!lmi_obj_check(file->path, objects, count, &error)) {
         code = cli_fail(CLI_FAILED, "%s", error.text);
     } else {
-        obj_print(file->stream, objects, count, 0);
+        lmi_obj_print(file->stream, objects, count, 0);
     }
     if (objects != NULL) {
         free_objects(objects, count);
@@ -158,7 +158,7 @@ static int write_snapshot(partial_file *file, const lm_world *world)
     void *bytes = malloc(size > 0 ? size : 1);
     lm_result result = bytes == NULL ? LM_ERROR_MEMORY : lm_world_save(world, bytes, size);
     if (result == LM_OK) {
-        partial_write(file, bytes, size);
+        lmi_partial_write(file, bytes, size);
     }
     free(bytes);
     return result == LM_OK ? -1 : cli_fail(CLI_FAILED, "snapshot: %s", lm_result_text(result));
@@ -170,7 +170,7 @@ static int write_summary(partial_file *file, const run_summary *summary)
     if (json == NULL) {
         return cli_fail(CLI_FAILED, "out of memory");
     }
-    partial_write(file, json, strlen(json));
+    lmi_partial_write(file, json, strlen(json));
     free(json);
     return -1;
 }
@@ -182,7 +182,7 @@ static int open_files(const char *folder, partial_file files[OUTPUTS])
     static const char *const names[OUTPUTS] = {"surfaces.obj", "state.limber", "summary.json"};
     for (int i = 0; i < OUTPUTS; i++) {
         char *path = join(folder, names[i]), error[PARTIAL_ERROR_SIZE] = "out of memory";
-        bool good = path != NULL && partial_open(&files[i], path, error);
+        bool good = path != NULL && lmi_partial_open(&files[i], path, error);
         free(path);
         if (!good) {
             return cli_fail(CLI_FAILED, "%s", error);
@@ -197,15 +197,15 @@ static int keep_files(partial_file files[OUTPUTS])
     char error[PARTIAL_ERROR_SIZE];
     bool good = true;
     for (int i = 0; i < OUTPUTS && good; i++) {
-        good = partial_close(&files[i], error);
+        good = lmi_partial_close(&files[i], error);
     }
     for (int i = 0; i < OUTPUTS && good; i++) {
-        good = partial_keep(&files[i], error);
+        good = lmi_partial_keep(&files[i], error);
     }
     return good ? -1 : cli_fail(CLI_FAILED, "%s", error);
 }
 
-int output_write(const char *folder, const scene *scene_run, const lm_world *world, const run_summary *summary)
+int output_write(const char *folder, const lm_scene *scene_run, const lm_world *world, const run_summary *summary)
 {
     partial_file files[OUTPUTS] = {{.path = NULL}};
     int code = open_files(folder, files);
@@ -214,7 +214,7 @@ int output_write(const char *folder, const scene *scene_run, const lm_world *wor
     code = code >= 0 ? code : write_summary(&files[SUMMARY], summary);
     code = code >= 0 ? code : keep_files(files);
     for (int i = 0; i < OUTPUTS; i++) {
-        partial_drop(&files[i]); /* what was kept is no longer there */
+        lmi_partial_drop(&files[i]); /* what was kept is no longer there */
     }
     return code;
 }

@@ -14,7 +14,7 @@ double progress_seconds(void) { return 1e-9 * (double)lmi_os_nanoseconds(); }
 
 progress progress_begin(uint32_t total, const char *things)
 {
-    return (progress){.total = total, .things = things, .visible = system_is_terminal(stderr)};
+    return (progress){.total = total, .things = things, .visible = lmi_system_is_terminal(stderr)};
 }
 
 void progress_show(progress *bar, uint32_t done)

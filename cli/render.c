@@ -44,7 +44,7 @@ static int check_out(const render_options *o, render_request *request)
         return cli_fail(CLI_USAGE, "render: --fps is for videos (expected --out FILE.mp4)");
     }
     request->kind = video ? RENDER_VIDEO : o->sheet != NULL ? RENDER_SHEET : RENDER_STILL;
-    request->rate = o->rate != 0 ? o->rate : (uint32_t)SCENE_FRAME_RATE;
+    request->rate = o->rate != 0 ? o->rate : (uint32_t)LM_SCENE_FRAME_RATE;
     return -1;
 }
 
@@ -62,7 +62,7 @@ static int check_time(const render_options *o, render_request *request)
     if (!value_read_numbers(o->at, &seconds, 1, &end) || *end != '\0' || seconds < 0.0 || seconds > MOST_SECONDS) {
         return cli_fail(CLI_USAGE, "render: --at %s: expected seconds from 0 to %g", o->at, MOST_SECONDS);
     }
-    request->frames = (uint32_t)(SCENE_FRAME_RATE * seconds + 0.5);
+    request->frames = (uint32_t)(LM_SCENE_FRAME_RATE * seconds + 0.5);
     return -1;
 }
 
@@ -137,11 +137,10 @@ static int run(const cli_command *command, int argc, char **argv)
         {"--size", "WxH", CLI_TEXT, &o.size, 0, 0, "of the whole picture; default 1280x720, in a sheet 480x270 each"},
         {"--fps", "N", CLI_COUNT, &o.rate, 1, 1000, "frames of a video in a second; default 60"},
         {"--view", "NAMES", CLI_TEXT, &request.views, 0, 0,
-         "surface (default), wireframe, particles, regions, goals, links, contacts, speed, strain, bones, joined by "
-         "commas; "
-         "none: no bodies"},
+         "surface (default), wireframe, particles, regions, goals, links, contacts, speed, strain, stress, bones, "
+         "joined by commas; none: no bodies"},
         {"--range", "TOP", CLI_TEXT, &o.range, 0, 0,
-         "the upper end of the colours of speed (m/s) or strain; default: the largest that is shown"},
+         "the upper end of the colours of speed (m/s), strain or stress (Pa); default: the largest that is shown"},
         {"--camera", "EYE/AT[/FOV]", CLI_TEXT, &o.camera, 0, 0,
          "in place of the scene's: 4,3,6/0,1,0/40 stands at 4,3,6 and looks at 0,1,0, 40 degrees high in a picture of "
          "16:9"},

@@ -10,8 +10,8 @@
 int renderer_open(uint32_t width, uint32_t height, draw **renderer)
 {
     draw_error error;
-    int before = system_mute();
+    int before = lmi_system_mute();
     *renderer = draw_open(width, height, &error);
-    system_unmute(before);
+    lmi_system_unmute(before);
     return *renderer != NULL ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }

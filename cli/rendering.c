@@ -18,7 +18,7 @@
 
 typedef struct rendering {
     const render_request *request;
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
     draw *draw;
     draw_settings settings;
@@ -75,7 +75,7 @@ static int open_renderer(rendering *r)
     r->settings.map_top = request->range;
     code = views_choose(request->views, &r->settings);
     if (code < 0 && request->range > 0.0f && !views_have_range(r->settings.views)) {
-        code = cli_fail(CLI_USAGE, "render: --range is for --view speed and --view strain");
+        code = cli_fail(CLI_USAGE, "render: --range is for --view speed, strain and stress");
     }
     return code >= 0 ? code : tell_colours(r);
 }
@@ -89,7 +89,7 @@ static int open_output(rendering *r)
         r->video = video_open(request->out, request->width, request->height, request->rate, &error);
         good = r->video != NULL;
     } else {
-        good = partial_check(request->out, error.text);
+        good = lmi_partial_check(request->out, error.text);
     }
     return good ? -1 : cli_fail(CLI_FAILED, "%s", error.text);
 }
@@ -103,7 +103,7 @@ static uint32_t picture_count(const rendering *r)
 {
     switch (r->request->kind) {
     case RENDER_SHEET: return r->sheet.columns * r->sheet.rows;
-    case RENDER_VIDEO: return (uint32_t)fmax(floor(r->frames * r->request->rate / SCENE_FRAME_RATE + 0.5), 1.0);
+    case RENDER_VIDEO: return (uint32_t)fmax(floor(r->frames * r->request->rate / LM_SCENE_FRAME_RATE + 0.5), 1.0);
     default: return 1;
     }
 }
@@ -114,7 +114,7 @@ static uint32_t picture_frame(const rendering *r, uint32_t index)
 {
     uint32_t last = picture_count(r) - 1;
     if (r->request->kind == RENDER_VIDEO) {
-        return (uint32_t)floor(index * SCENE_FRAME_RATE / r->request->rate + 0.5);
+        return (uint32_t)floor(index * LM_SCENE_FRAME_RATE / r->request->rate + 0.5);
     }
     return last > 0 ? (uint32_t)(((uint64_t)index * r->frames + last / 2) / last) : r->frames;
 }
@@ -126,7 +126,7 @@ static int go_through(rendering *r, int (*take)(rendering *r, uint32_t index))
     int code = -1;
     for (uint32_t i = 0; i < count && code < 0; i++) {
         for (uint32_t frame = picture_frame(r, i); r->stepped < frame; r->stepped++) {
-            lm_result result = scene_step(r->scene, r->world, r->stepped);
+            lm_result result = lm_scene_step(r->scene, r->world, r->stepped);
             if (result != LM_OK) {
                 return world_fail_step(&r->request->world, r->stepped, result);
             }
@@ -143,7 +143,7 @@ static int go_through(rendering *r, int (*take)(rendering *r, uint32_t index))
 /* ------------------------------------------------------------------------------------------------------------------
  * One range for all pictures
  *
- * Colours of speed or strain mean the same in all tiles of a sheet and in all frames of a video. Unless the range is given,
+ * Colours of speed, strain or stress mean the same in all tiles of a sheet and in all frames of a video. Unless the range is given,
  * the scene is run through beforehand to find it.
  */
 
@@ -162,14 +162,14 @@ static int measure(rendering *r, uint32_t index)
 static int start_again(rendering *r)
 {
     lm_world_destroy(r->world);
-    scene_close(r->scene);
+    lm_scene_close(r->scene);
     r->world = NULL;
     r->scene = NULL;
     r->bar_base += r->stepped;
     r->stepped = 0;
     int code = world_open(&r->request->world, &r->scene, &r->world);
     if (code < 0) {
-        scene_watch(r->scene, false);
+        lm_scene_watch(r->scene, false);
         code = tell_colours(r);
     }
     return code;
@@ -188,7 +188,7 @@ static int find_range(rendering *r)
 /* What a tile says of itself. */
 static void write_time(const rendering *r, char text[32])
 {
-    snprintf(text, 32, "%.2f s", r->stepped / SCENE_FRAME_RATE);
+    snprintf(text, 32, "%.2f s", r->stepped / LM_SCENE_FRAME_RATE);
 }
 
 static bool draw_labels(rendering *r)
@@ -259,7 +259,7 @@ static int finish_file(rendering *r)
 static void tell(const rendering *r)
 {
     const render_request *request = r->request;
-    double seconds = r->frames / SCENE_FRAME_RATE;
+    double seconds = r->frames / LM_SCENE_FRAME_RATE;
     uint32_t count = picture_count(r);
     printf("%s: %ux%u, ", request->out, (unsigned)request->width, (unsigned)request->height);
     if (request->kind == RENDER_STILL) {
@@ -270,8 +270,10 @@ static void tell(const rendering *r)
         printf("%u frames, %.2f s", (unsigned)count, (double)count / request->rate);
     }
     if (views_have_range(r->settings.views)) {
-        bool strain = (r->settings.views & DRAW_STRAIN) != 0;
-        printf("; %s up to %.3g%s", strain ? "strain" : "speed", draw_map_reached(r->draw), strain ? "" : " m/s");
+        uint32_t views = r->settings.views;
+        const char *name = views & DRAW_STRAIN ? "strain" : views & DRAW_STRESS ? "stress" : "speed";
+        const char *unit = views & DRAW_STRAIN ? "" : views & DRAW_STRESS ? " Pa" : " m/s";
+        printf("; %s up to %.3g%s", name, draw_map_reached(r->draw), unit);
     }
     printf("; took %.1f s (%.1f s of it drawing)\n", progress_seconds() - r->began, r->drawing);
 }
@@ -286,8 +288,8 @@ static int render_all(rendering *r)
         return code;
     }
     world_tell_note(r->scene);
-    scene_watch(r->scene, false);
-    r->frames = request->frames == RENDER_WHOLE_SCENE ? scene_frames(r->scene) : request->frames;
+    lm_scene_watch(r->scene, false);
+    r->frames = request->frames == RENDER_WHOLE_SCENE ? lm_scene_frames(r->scene) : request->frames;
     r->bar = progress_begin(needs_range(r) ? 2 * r->frames : r->frames, "frames");
     code = needs_range(r) ? find_range(r) : -1;
     code = code >= 0 ? code : go_through(r, add_picture);
@@ -308,6 +310,6 @@ int render_scene(const render_request *request)
     sheet_free(&r.sheet);
     draw_close(r.draw);
     lm_world_destroy(r.world);
-    scene_close(r.scene);
+    lm_scene_close(r.scene);
     return code;
 }

@@ -14,12 +14,12 @@ typedef struct render_request {
     world_options world;
     render_kind kind;
     const char *out;
-    uint32_t width, height;    /* of the file's picture, pixels */
-    uint32_t columns, rows;    /* of a sheet */
-    uint32_t frames;           /* of 1/60 s, from the start to the end; or RENDER_WHOLE_SCENE */
-    uint32_t rate;             /* of a video, frames a second */
-    const char *views;         /* "surface,wireframe", or null */
-    float range;               /* the upper end of the colours of speed or strain; 0: as large as what is shown */
+    uint32_t width, height; /* of the file's picture, pixels */
+    uint32_t columns, rows; /* of a sheet */
+    uint32_t frames;        /* of 1/60 s, from the start to the end; or RENDER_WHOLE_SCENE */
+    uint32_t rate;          /* of a video, frames a second */
+    const char *views;      /* "surface,wireframe", or null */
+    float range;            /* the upper end of the colours of speed, strain or stress; 0: as large as what is shown */
     const draw_camera *camera; /* null: the scene's own */
     bool cpu_skin;
 } render_request;

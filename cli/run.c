@@ -20,7 +20,7 @@ typedef struct run_options {
 
 typedef struct running {
     const run_options *options;
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
     uint32_t first_frame, frames;
     run_summary summary;
@@ -37,8 +37,8 @@ static int load_snapshot(running *r)
     if (bytes == NULL) {
         return CLI_FAILED;
     }
-    scene_error error;
-    lm_result result = scene_load(r->scene, r->world, bytes, size, &r->first_frame, &error);
+    lm_scene_error error;
+    lm_result result = lm_scene_load(r->scene, r->world, bytes, size, &r->first_frame, &error);
     free(bytes);
     return result == LM_OK ? -1 : cli_fail(CLI_FAILED, "--load %s: %s", r->options->load, error.text);
 }
@@ -52,8 +52,8 @@ static int open_scene(running *r)
         return code;
     }
     world_tell_note(r->scene);
-    scene_watch(r->scene, options->check);
-    r->frames = options->frames == SCENE_FRAMES ? scene_frames(r->scene) : options->frames;
+    lm_scene_watch(r->scene, options->check);
+    r->frames = options->frames == SCENE_FRAMES ? lm_scene_frames(r->scene) : options->frames;
     if (options->resave != NEVER && options->resave >= r->frames) {
         return cli_fail(CLI_FAILED, "--resave %u: the run has only %u frames (expected a frame below that)",
                         (unsigned)options->resave, (unsigned)r->frames);
@@ -70,12 +70,12 @@ static int simulate(running *r)
     progress bar = progress_begin(r->frames, "frames");
     r->summary.scene = r->options->world.scene;
     for (uint32_t frame = r->first_frame; frame < r->frames; frame++) {
-        scene_error error;
-        if (frame == r->options->resave && scene_resave(r->scene, &r->world, &error) != LM_OK) {
+        lm_scene_error error;
+        if (frame == r->options->resave && lm_scene_resave(r->scene, &r->world, &error) != LM_OK) {
             progress_end(&bar);
             return cli_fail(CLI_FAILED, "--resave %u: %s", (unsigned)frame, error.text);
         }
-        lm_result result = scene_step(r->scene, r->world, frame);
+        lm_result result = lm_scene_step(r->scene, r->world, frame);
         if (result != LM_OK) {
             progress_end(&bar);
             return world_fail_step(&r->options->world, frame, result);
@@ -111,8 +111,8 @@ static void note_check(const char *line, void *user)
 static int check(running *r)
 {
     checking c = {.quiet = r->options->json};
-    uint32_t total = scene_get_contents(r->scene).expectations;
-    uint32_t failed = scene_check(r->scene, r->world, note_check, &c);
+    uint32_t total = lm_scene_get_contents(r->scene).expectations;
+    uint32_t failed = lm_scene_check(r->scene, r->world, note_check, &c);
     if (total == 0) {
         return cli_fail(CLI_FAILED, "%s: there is nothing to check (expected an \"expect\" block)",
                         r->options->world.scene);
@@ -171,7 +171,7 @@ static int run(const cli_command *command, int argc, char **argv)
     running r = {.options = &o};
     code = code >= 0 ? code : run_scene(&r);
     lm_world_destroy(r.world);
-    scene_close(r.scene);
+    lm_scene_close(r.scene);
     world_free_options(&o.world);
     return code;
 }

@@ -3,7 +3,7 @@
 #define LIMBER_CLI_RUN_H
 
 #include "cli/cli.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 typedef struct run_summary {
     const char *scene;
@@ -24,7 +24,7 @@ typedef struct run_summary {
 void summary_add_step(run_summary *summary, const lm_world *world);
 
 /* After the last one. */
-void summary_finish(run_summary *summary, const scene *scene, const lm_world *world);
+void summary_finish(run_summary *summary, const lm_scene *scene, const lm_world *world);
 
 void summary_print(const run_summary *summary);
 
@@ -32,7 +32,7 @@ void summary_print(const run_summary *summary);
 char *summary_json(const run_summary *summary);
 
 /* Writes surfaces.obj, state.limber and summary.json into a folder: all of them, or none. Returns -1 or the exit code. */
-int output_write(const char *folder, const scene *scene, const lm_world *world, const run_summary *summary);
+int output_write(const char *folder, const lm_scene *scene, const lm_world *world, const run_summary *summary);
 
 /* Checks that the folder can be written before hours are spent. Returns -1 or the exit code. */
 int output_prepare(const char *folder);

@@ -1,6 +1,6 @@
 /* limber schema: the scene format. */
 #include "cli/cli.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static int run(const cli_command *command, int argc, char **argv)
     if (code >= 0) {
         return code;
     }
-    char *text = markdown ? scene_reference() : scene_schema();
+    char *text = markdown ? lm_scene_reference() : lm_scene_schema();
     if (text == NULL) {
         return cli_fail(CLI_FAILED, "out of memory");
     }

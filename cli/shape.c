@@ -1,5 +1,5 @@
 /* limber shape: procedural models, as OBJ files and as pictures. */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include "cli/cli.h"
 #include "cli/model.h"
@@ -25,11 +25,11 @@ typedef struct shape_options {
 static int fail_unknown_shape(const char *name)
 {
     char known[512] = "";
-    nearest_name near = nearest_to(name);
-    for (uint32_t i = 0; shape_name(i) != NULL; i++) {
+    nearest_name near = lmi_nearest_to(name);
+    for (uint32_t i = 0; lm_shape_name(i) != NULL; i++) {
         size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", shape_name(i));
-        nearest_offer(&near, shape_name(i));
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", lm_shape_name(i));
+        lmi_nearest_offer(&near, lm_shape_name(i));
     }
     if (near.best != NULL) {
         return cli_fail(CLI_FAILED, "no shape \"%s\" (expected %s; did you mean \"%s\"?)", name, known, near.best);
@@ -37,10 +37,10 @@ static int fail_unknown_shape(const char *name)
     return cli_fail(CLI_FAILED, "no shape \"%s\" (expected %s)", name, known);
 }
 
-static int write_shape(const shape_def *def, const char *path)
+static int write_shape(const lm_shape_def *def, const char *path)
 {
-    shape_mesh mesh;
-    lm_result result = shape_make_mesh(def, &mesh);
+    lm_shape_mesh mesh;
+    lm_result result = lm_shape_make_mesh(def, &mesh);
     if (result != LM_OK) {
         return cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
     }
@@ -51,12 +51,12 @@ static int write_shape(const shape_def *def, const char *path)
                          .triangles = mesh.triangles,
                          .triangle_count = mesh.triangle_count};
     obj_error error;
-    bool good = obj_write(path, &object, 1, &error);
+    bool good = lmi_obj_write(path, &object, 1, &error);
     if (good) {
-        printf("%s: %s, %u vertices, %u triangles\n", path, shape_description(def->name), (unsigned)mesh.vertex_count,
-               (unsigned)mesh.triangle_count);
+        printf("%s: %s, %u vertices, %u triangles\n", path, lm_shape_description(def->name),
+               (unsigned)mesh.vertex_count, (unsigned)mesh.triangle_count);
     }
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return good ? CLI_OK : cli_fail(CLI_FAILED, "%s", error.text);
 }
 
@@ -96,7 +96,7 @@ static int run_checked(const shape_options *o)
 {
     const char *out = o->all ? o->sheet : o->out;
     bool picture = value_ends_with(out, ".png");
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = o->name;
     def.detail = o->detail != 0 ? o->detail : picture ? PICTURE_DETAIL : OBJ_DETAIL;
     double size[3];
@@ -113,10 +113,10 @@ static int run_checked(const shape_options *o)
     if (o->all) {
         return model_write_sheet(&def, width, height, out);
     }
-    if (shape_description(def.name) == NULL) {
+    if (lm_shape_description(def.name) == NULL) {
         return fail_unknown_shape(def.name);
     }
-    def.size = shape_natural_size(def.name);
+    def.size = lm_shape_natural_size(def.name);
     if (o->size != NULL) {
         def.size = (lm_vec3){(float)size[0], (float)size[1], (float)size[2]};
     }

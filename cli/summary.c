@@ -21,7 +21,7 @@ void summary_add_step(run_summary *summary, const lm_world *world)
     }
 }
 
-void summary_finish(run_summary *summary, const scene *scene_run, const lm_world *world)
+void summary_finish(run_summary *summary, const lm_scene *scene_run, const lm_world *world)
 {
     lm_stats stats;
     lm_totals totals;
@@ -34,7 +34,7 @@ void summary_finish(run_summary *summary, const scene *scene_run, const lm_world
     summary->threads = lm_world_get_workers(world);
     summary->isa = lm_world_get_isa(world);
     summary->finite = totals.finite;
-    summary->momentum_error = scene_momentum_error(scene_run, world);
+    summary->momentum_error = lm_scene_momentum_error(scene_run, world);
     summary->hash = lm_world_hash(world);
 }
 
@@ -62,29 +62,30 @@ void summary_print(const run_summary *summary)
 
 static void add_number(text_buffer *out, const char *key, double value)
 {
-    text_addf(out, ", \"%s\": ", key);
-    text_add_json_number(out, value);
+    lmi_text_addf(out, ", \"%s\": ", key);
+    lmi_text_add_json_number(out, value);
 }
 
 char *summary_json(const run_summary *summary)
 {
     text_buffer out = {.bytes = NULL};
-    text_addf(&out, "{\"scene\": ");
-    text_add_json_string(&out, summary->scene);
-    text_addf(&out, ", \"frames\": %u, \"bodies\": %u, \"particles\": %u, \"regions\": %u", (unsigned)summary->frames,
-              (unsigned)summary->bodies, (unsigned)summary->particles, (unsigned)summary->regions);
+    lmi_text_addf(&out, "{\"scene\": ");
+    lmi_text_add_json_string(&out, summary->scene);
+    lmi_text_addf(&out, ", \"frames\": %u, \"bodies\": %u, \"particles\": %u, \"regions\": %u",
+                  (unsigned)summary->frames, (unsigned)summary->bodies, (unsigned)summary->particles,
+                  (unsigned)summary->regions);
     add_number(&out, "regions_per_particle", summary->regions_per_particle);
-    text_addf(&out, ", \"threads\": %u, \"isa\": \"%s\"", (unsigned)summary->threads, lm_isa_name(summary->isa));
+    lmi_text_addf(&out, ", \"threads\": %u, \"isa\": \"%s\"", (unsigned)summary->threads, lm_isa_name(summary->isa));
     add_number(&out, "ms_per_step", per_step(summary, summary->step_seconds));
-    text_addf(&out, ", \"stages\": {");
+    lmi_text_addf(&out, ", \"stages\": {");
     for (int i = 0; i < LM_STAGE_COUNT; i++) {
-        text_addf(&out, "%s\"%s\": ", i > 0 ? ", " : "", lm_stage_name((lm_stage)i));
-        text_add_json_number(&out, per_step(summary, summary->stage_seconds[i]));
+        lmi_text_addf(&out, "%s\"%s\": ", i > 0 ? ", " : "", lm_stage_name((lm_stage)i));
+        lmi_text_add_json_number(&out, per_step(summary, summary->stage_seconds[i]));
     }
-    text_addf(&out, "}");
+    lmi_text_addf(&out, "}");
     add_number(&out, "max_speed", (double)summary->max_speed);
-    text_addf(&out, ", \"finite\": %s", summary->finite ? "true" : "false");
+    lmi_text_addf(&out, ", \"finite\": %s", summary->finite ? "true" : "false");
     add_number(&out, "momentum_error", summary->momentum_error);
-    text_addf(&out, ", \"hash\": \"%016llx\"}\n", (unsigned long long)summary->hash);
-    return text_take(&out);
+    lmi_text_addf(&out, ", \"hash\": \"%016llx\"}\n", (unsigned long long)summary->hash);
+    return lmi_text_take(&out);
 }

@@ -8,17 +8,16 @@
 #include <string.h>
 
 #define NO_VIEW "none" /* everything but the bodies */
-#define COLOURING (DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN)
 
 static int fail_unknown(const char *name)
 {
     char known[256] = NO_VIEW;
-    nearest_name near = nearest_to(name);
-    nearest_offer(&near, NO_VIEW);
+    nearest_name near = lmi_nearest_to(name);
+    lmi_nearest_offer(&near, NO_VIEW);
     for (uint32_t i = 0; draw_view_name(i) != NULL; i++) {
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, ", %s", draw_view_name(i));
-        nearest_offer(&near, draw_view_name(i));
+        lmi_nearest_offer(&near, draw_view_name(i));
     }
     if (near.best != NULL) {
         return cli_fail(CLI_FAILED, "--view: no view \"%s\" (expected %s; did you mean \"%s\"?)", name, known,
@@ -34,10 +33,10 @@ static int check(const char *names, const draw_settings *settings)
         return cli_fail(CLI_FAILED, "--view %s: %s leaves the bodies out (expected no other view with it)", names,
                         NO_VIEW);
     }
-    uint32_t colouring = settings->views & COLOURING;
+    uint32_t colouring = settings->views & DRAW_COLOURINGS;
     if ((colouring & (colouring - 1)) != 0) {
-        return cli_fail(CLI_FAILED, "--view %s: a body has one colour (expected one of regions, speed and strain)",
-                        names);
+        return cli_fail(CLI_FAILED,
+                        "--view %s: a body has one colour (expected one of regions, speed, strain and stress)", names);
     }
     return -1;
 }
@@ -62,4 +61,4 @@ int views_choose(const char *names, draw_settings *settings)
     return check(names, settings);
 }
 
-bool views_have_range(uint32_t views) { return (views & (DRAW_SPEED | DRAW_STRAIN)) != 0; }
+bool views_have_range(uint32_t views) { return (views & DRAW_MAPS) != 0; }

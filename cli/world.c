@@ -26,31 +26,31 @@ static void tell_line(lm_result result, const char *line, void *user)
     }
 }
 
-int world_open(const world_options *options, scene **scene_read, lm_world **world)
+int world_open(const world_options *options, lm_scene **scene_read, lm_world **world)
 {
     lm_world_def def = lm_world_def_default();
     int code = cli_choose_isa(options->isa, &def.isa);
     if (code >= 0) {
         return code;
     }
-    scene_error error;
+    lm_scene_error error;
     def.workers = options->threads;
     def.device = options->device;
     def.log.write = tell_line;
-    *scene_read = scene_open(options->scene, options->sets.items, options->sets.count, &error);
+    *scene_read = lm_scene_open(options->scene, options->sets.items, options->sets.count, &error);
     if (*scene_read != NULL) {
-        scene_want_fine_surfaces(*scene_read, options->fine_surfaces);
+        lm_scene_want_fine_surfaces(*scene_read, options->fine_surfaces);
     }
-    if (*scene_read == NULL || scene_make_world(*scene_read, &def, world, &error) != LM_OK) {
+    if (*scene_read == NULL || lm_scene_make_world(*scene_read, &def, world, &error) != LM_OK) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     return -1;
 }
 
-void world_tell_note(const scene *scene_read)
+void world_tell_note(const lm_scene *scene_read)
 {
-    if (scene_note(scene_read)[0] != '\0') {
-        fprintf(stderr, "%s\n", scene_note(scene_read)); /* standard output may be for JSON alone */
+    if (lm_scene_note(scene_read)[0] != '\0') {
+        fprintf(stderr, "%s\n", lm_scene_note(scene_read)); /* standard output may be for JSON alone */
     }
 }
 

@@ -3,7 +3,7 @@
 #define LIMBER_CLI_WORLD_H
 
 #include "cli/cli.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 typedef struct world_options {
     const char *scene;
@@ -33,10 +33,10 @@ typedef struct world_options {
 int world_check_options(const world_options *options);
 
 /* Opens the scene and makes its world. Both are the caller's to close, after a failure too. */
-int world_open(const world_options *options, scene **scene, lm_world **world);
+int world_open(const world_options *options, lm_scene **scene, lm_world **world);
 
 /* Says on standard error what was decided about the scene, if anything was. */
-void world_tell_note(const scene *scene);
+void world_tell_note(const lm_scene *scene);
 
 /* Says that the step of a frame failed. */
 int world_fail_step(const world_options *options, uint32_t frame, lm_result result);

@@ -9,7 +9,7 @@ typedef struct embedded_text {
     const char *text;
 } embedded_text;
 
-extern const embedded_text embedded_scenes[];
+extern const embedded_text lmi_embedded_scenes[];
 extern const embedded_text embedded_shaders[];
 extern const embedded_text embedded_kernels[];
 

@@ -1,14 +1,24 @@
-# Installs the header, the library, limberConfig.cmake for find_package(limber), and limber.pc for pkg-config.
+# Installs the headers, the core, the libraries beside it (limber::io and others, where they are built), limberConfig.cmake for
+# find_package(limber COMPONENTS ...), and a file for pkg-config of each library.
 # Nothing installed holds an absolute path, so the installed tree may be moved.
 
 include(CMakePackageConfigHelpers)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/limber)
 
-install(FILES ${PROJECT_SOURCE_DIR}/include/limber/limber.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limber)
+set(headers limber.h)
+if(LIMBER_BUILD_LIBRARIES)
+    list(APPEND headers mesh.h tets.h pose.h rig.h cache.h export.h seams.h capture.h shapes.h scene.h)
+endif()
+list(TRANSFORM headers PREPEND ${PROJECT_SOURCE_DIR}/include/limber/)
+install(FILES ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/limber)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS limber EXPORT limberTargets)
 install(EXPORT limberTargets NAMESPACE limber:: DESTINATION ${package_dir})
+if(LIMBER_BUILD_LIBRARIES)
+    install(TARGETS limber_io limber_shapes limber_scene EXPORT limberLibraries)
+    install(EXPORT limberLibraries NAMESPACE limber:: DESTINATION ${package_dir})
+endif()
 if(LIMBER_BUILD_APPS)
     install(TARGETS limber_cli)
 endif()
@@ -40,5 +50,19 @@ file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pc_libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
     OUTPUT_VARIABLE pc_includedir)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/limber.pc.in ${PROJECT_BINARY_DIR}/limber.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/limber.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# limber_install_pc(NAME DESCRIPTION REQUIRED LIBRARIES): the file of one library.
+function(limber_install_pc pc_name pc_description pc_requires pc_links)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/limber.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+limber_install_pc(limber "${PROJECT_DESCRIPTION}" "" "-llimber${pc_libs}")
+if(LIMBER_BUILD_LIBRARIES)
+    set(pc_assimp "")
+    if(LIMBER_HAS_ASSIMP)
+        set(pc_assimp " -lassimp")
+    endif()
+    limber_install_pc(limber-io "Limber: meshes in, motion out" "limber" "-llimber_io${pc_assimp}")
+    limber_install_pc(limber-shapes "Limber: procedural models" "limber" "-llimber_shapes")
+    limber_install_pc(limber-scene "Limber: scene files" "limber-io limber-shapes" "-llimber_scene")
+endif()

@@ -41,22 +41,45 @@ void draw_range_set(draw_range *range, float asked, float most, float least)
 {
     range->most = fmaxf(range->most, most);
     range->low = 0.0f;
-    range->high = asked > 0.0f ? asked : round_up(fmaxf(range->most, least));
+    range->high = asked > 0.0f ? asked : round_up(fmaxf(range->usual > 0.0f ? range->usual : range->most, least));
+}
+
+float draw_range_unit(const draw_range *range) { return range->unit > 0.0f ? range->unit : 1.0f; }
+
+void draw_range_name_pascals(draw_range *range)
+{
+    static const struct {
+        float unit;
+        const char *label, *brief;
+    } units[] = {{1e9f, "von Mises stress, GPa", "GPa"},
+                 {1e6f, "von Mises stress, MPa", "MPa"},
+                 {1e3f, "von Mises stress, kPa", "kPa"},
+                 {1.0f, "von Mises stress, Pa", "Pa"}};
+    int n = 0;
+    while (n < 3 && range->high < 0.999f * units[n].unit) {
+        n++;
+    }
+    range->unit = units[n].unit;
+    range->label = units[n].label;
+    range->brief = units[n].brief;
 }
 
 /* ---- the legend ---- */
 
 static const image_colour ink = {40, 44, 52};
 
-/* A number with three figures. */
-static void write_number(char *text, size_t size, float value) { snprintf(text, size, "%.3g", (double)value); }
+/* A number with three figures, in the unit of the range's label. */
+static void write_number(char *text, size_t size, const draw_range *range, float value)
+{
+    snprintf(text, size, "%.3g", (double)(value / draw_range_unit(range)));
+}
 
 /* How wide the wider of the numbers at both ends is, pixels. */
 static int widest_end(const draw_range *range, uint32_t scale)
 {
     char low[32], high[32];
-    write_number(low, sizeof low, range->low);
-    write_number(high, sizeof high, range->high);
+    write_number(low, sizeof low, range, range->low);
+    write_number(high, sizeof high, range, range->high);
     uint32_t a = image_text_width(scale, low), b = image_text_width(scale, high);
     return (int)(a > b ? a : b);
 }
@@ -93,9 +116,9 @@ static legend_layout lay_out(const image *picture, const draw_range *range)
 static void write_below(image *picture, const draw_range *range, const legend_layout *l, int x, int y)
 {
     char text[3][32];
-    write_number(text[0], sizeof text[0], range->low);
-    write_number(text[1], sizeof text[1], 0.5f * (range->low + range->high));
-    write_number(text[2], sizeof text[2], range->high);
+    write_number(text[0], sizeof text[0], range, range->low);
+    write_number(text[1], sizeof text[1], range, 0.5f * (range->low + range->high));
+    write_number(text[2], sizeof text[2], range, range->high);
     if (l->is_small) {
         snprintf(text[1], sizeof text[1], "%s", range->brief);
     }

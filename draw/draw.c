@@ -19,6 +19,7 @@
 /* The least upper ends of the colour maps, so that what rests is drawn as at rest and not with its rounding errors. */
 #define LEAST_STRAIN 0.02f
 #define LEAST_SPEED 0.1f
+#define LEAST_STRESS 1.0f /* Pa, or a strain of 1e-5 */
 
 /* ---- lifetime ---- */
 
@@ -33,6 +34,7 @@ static bool start(draw *d, uint32_t width, uint32_t height, draw_error *error)
     glGenVertexArrays(1, &d->empty_array);
     d->speed = (draw_range){.label = "speed, m/s", .brief = "m/s"};
     d->strain = (draw_range){.label = "strain", .brief = "strain"};
+    d->stress = (draw_range){.label = "von Mises stress, Pa", .brief = "Pa"};
     return true;
 }
 
@@ -139,7 +141,7 @@ void draw_forget(draw *d)
     draw_colours_free(&d->colours);
     draw_colours_free(&d->collider_colours);
     d->colours.revision = revision;
-    d->speed.most = d->strain.most = 0.0f;
+    d->speed.most = d->strain.most = d->stress.most = d->stress.usual = 0.0f;
     d->map = NULL;
 }
 
@@ -160,15 +162,14 @@ draw_settings draw_settings_default(void)
 static void set_views(draw_frame *frame)
 {
     uint32_t views = frame->settings->views;
-    uint32_t colourings = DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN;
-    if ((views & colourings) && !(views & (DRAW_SURFACE | DRAW_WIREFRAME | DRAW_PARTICLES))) {
+    if ((views & DRAW_COLOURINGS) && !(views & (DRAW_SURFACE | DRAW_WIREFRAME | DRAW_PARTICLES))) {
         views |= DRAW_SURFACE; /* colours of something */
     }
     views = views ? views : (uint32_t)DRAW_SURFACE;
     frame->ghost = (views & DRAW_SURFACE) && (views & (DRAW_PARTICLES | DRAW_GOALS | DRAW_LINKS | DRAW_BONES));
     frame->views = views;
     /* Over surfaces, which show the colours, wires are dark; alone they show them. */
-    bool is_map = (views & (DRAW_SPEED | DRAW_STRAIN)) != 0;
+    bool is_map = (views & DRAW_MAPS) != 0;
     float ink = (views & DRAW_SURFACE) ? 0.85f : is_map ? 0.0f : 0.25f;
     glm_vec4_copy((vec4){0.10f, 0.12f, 0.16f, ink}, frame->wire_ink);
 }
@@ -416,6 +417,15 @@ static bool find_values(draw *d, const draw_frame *frame, const draw_range **ran
         }
         draw_range_set(&d->speed, asked, most, LEAST_SPEED);
         *range = d->map = &d->speed;
+    } else if (frame->views & DRAW_STRESS) {
+        float usual = 0.0f, stiffest = 0.0f;
+        if (!draw_bodies_stress(&d->bodies, frame, &most, &usual, &stiffest, error)) {
+            return false;
+        }
+        d->stress.usual = fmaxf(d->stress.usual, usual);
+        draw_range_set(&d->stress, asked, most, fmaxf(LEAST_STRESS, 1e-5f * stiffest));
+        draw_range_name_pascals(&d->stress);
+        *range = d->map = &d->stress;
     }
     glBindVertexArray(d->bodies.surface_array);
     (*range ? glEnableVertexAttribArray : glDisableVertexAttribArray)(3);
@@ -484,9 +494,10 @@ void draw_show(const draw *d, int x, int y, uint32_t width, uint32_t height)
 /* Checks what is asked for, and enters the context. */
 static bool begin(draw *d, const lm_world *world, const draw_settings *settings, draw_frame *frame, draw_error *error)
 {
-    uint32_t colouring = settings->views & (DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN);
+    uint32_t colouring = settings->views & DRAW_COLOURINGS;
     if (colouring & (colouring - 1)) {
-        return draw_fail(error, "the views regions, speed and strain each colour the bodies: choose one of them");
+        return draw_fail(error,
+                         "the views regions, speed, strain and stress each colour the bodies: choose one of them");
     }
     memset(frame, 0, sizeof *frame);
     frame->world = world;
@@ -532,7 +543,11 @@ void draw_get_legend(const draw *d, int box[4]) { memcpy(box, d->legend, sizeof 
 
 draw_map draw_get_map(const draw *d)
 {
-    return d->map ? (draw_map){d->map->label, d->map->low, d->map->high} : (draw_map){.label = NULL};
+    if (!d->map) {
+        return (draw_map){.label = NULL};
+    }
+    float unit = draw_range_unit(d->map);
+    return (draw_map){d->map->label, d->map->low / unit, d->map->high / unit};
 }
 
 double draw_map_reached(const draw *d) { return d->map ? (double)d->map->most : 0.0; }

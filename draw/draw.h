@@ -29,7 +29,11 @@ typedef enum draw_view {
     DRAW_SPEED = 1 << 7,  /* colours by speed, with a legend */
     DRAW_STRAIN = 1 << 8, /* colours by strain, with a legend */
     DRAW_BONES = 1 << 9,  /* skeletons, from joints to tails */
+    DRAW_STRESS = 1 << 10 /* colours by von Mises stress, with a legend in pascals */
 } draw_view;
+
+#define DRAW_MAPS (DRAW_SPEED | DRAW_STRAIN | DRAW_STRESS) /* views with a colour map */
+#define DRAW_COLOURINGS (DRAW_REGIONS | DRAW_MAPS)         /* views that colour bodies: one at a time */
 
 /* The view of a name ("surface", "wireframe", ...), or 0; the names in order, null past the end. */
 uint32_t draw_view_find(const char *name);
@@ -45,8 +49,8 @@ typedef struct draw_settings {
     draw_camera camera;
     bool bodies;   /* default true; false leaves them out */
     bool cpu_skin; /* default false: surfaces are deformed in the vertex shader; true: by lm_body_get_skin */
-    /* The value at the upper end of the colours by speed (m/s) or strain; default 0: a round number that is no less than
-     * the largest so far, and than what is next to rest (0.1 m/s, or a strain of 0.02). */
+    /* The value at the upper end of the colours by speed (m/s), strain or stress (Pa); default 0: a round number that is no less
+     * than the largest so far, and than what is next to rest (0.1 m/s, a strain of 0.02, or 1e-5 of the largest Young's modulus). */
     float map_top;
     /* Null (default), or the world that is drawn, where it was made with draw_current_gl: if its device can, it writes surfaces
      * straight into the renderer's buffers. Such a world is destroyed, or drawn without, before the renderer is closed. */
@@ -93,7 +97,7 @@ draw_camera draw_fit_camera(const lm_world *world, double aspect);
 bool draw_project(const draw_camera *camera, uint32_t width, uint32_t height, lm_dvec3 point, double out[3]);
 
 /* Draws the world as it is now into `picture`, which has the renderer's size; null: for draw_show alone. Of the views that
- * colour bodies (regions, speed, strain) there may be one. */
+ * colour bodies (regions, speed, strain, stress) there may be one. */
 bool draw_world(draw *draw, const lm_world *world, const draw_settings *settings, image *picture, draw_error *error);
 
 /* Takes the world as it is now into account for the upper end of the colour map of these settings, and draws nothing. Done
@@ -104,7 +108,7 @@ bool draw_measure(draw *draw, const lm_world *world, const draw_settings *settin
 void draw_get_legend(const draw *draw, int box[4]);
 
 /* The colour map of the last picture that had one, for whoever writes a legend of their own: what it shows ("speed, m/s"; null when there was
- * none) and the values at its ends; and the colour (sRGB) at a share of the way from the lower to the upper end. */
+ * none) and the values at its ends, in the unit that it names ("von Mises stress, kPa"); and the colour (sRGB) at a share of the way from the lower to the upper end. */
 typedef struct draw_map {
     const char *label;
     float low, high;
@@ -113,7 +117,7 @@ typedef struct draw_map {
 draw_map draw_get_map(const draw *draw);
 void draw_map_colour(float share, uint8_t rgb[3]);
 
-/* The largest value so far of the colour map that was used last, m/s or strain; 0 when there was none. */
+/* The largest value so far of the colour map that was used last, m/s, strain or Pa; 0 when there was none. */
 double draw_map_reached(const draw *draw);
 
 #endif

@@ -154,7 +154,9 @@ void draw_colours_free(draw_colours *colours);
 typedef struct draw_range {
     float low, high;
     float most;                /* the largest value so far */
+    float usual;               /* the largest so far that few values are above, and the range goes to; 0: `most` */
     const char *label, *brief; /* the latter for small pictures */
+    float unit;                /* of the label, in units of the values: 1000 for kPa; 0: 1 */
 } draw_range;
 
 const float *draw_map_stops(void); /* 3 * DRAW_MAP_STOPS, linear */
@@ -165,6 +167,11 @@ void draw_legend_place(const image *picture, const draw_range *range, int box[4]
 
 /* The range up to `asked`; or, where that is 0, up to a round number no less than `least` and all values so far. */
 void draw_range_set(draw_range *range, float asked, float most, float least);
+
+/* The unit that a legend writes values of the range in; and for a range in pascals: Pa, kPa, MPa or GPa, whichever has short
+ * numbers. */
+float draw_range_unit(const draw_range *range);
+void draw_range_name_pascals(draw_range *range);
 
 /* ---- frame: the camera and the light of one picture ---- */
 
@@ -329,8 +336,12 @@ void draw_bodies_insides(const draw_bodies *bodies);
 /* Runs a vertex shader over all deformed vertices and keeps what it writes. */
 void draw_bodies_capture(const draw_bodies *bodies, GLuint program, const draw_stream *into);
 
-/* values.c: speed or strain of vertices and particles; *most is the largest. */
+/* values.c: speed, strain or von Mises stress of vertices and particles; *most is the largest, *usual is above
+ * 99 of 100 particles, *stiffest the largest Young's
+ * modulus that was reached. */
 bool draw_bodies_speed(draw_bodies *bodies, const draw_frame *frame, float *most, draw_error *error);
+bool draw_bodies_stress(draw_bodies *bodies, const draw_frame *frame, float *most, float *usual, float *stiffest,
+                        draw_error *error);
 bool draw_bodies_strain(draw_bodies *bodies, const draw_frame *frame, const draw_programs *programs, float *most,
                         draw_error *error);
 
@@ -425,7 +436,7 @@ struct draw {
     draw_colliders colliders;
     draw_overlays overlays;
     draw_colours colours, collider_colours;
-    draw_range speed, strain;
+    draw_range speed, strain, stress;
     const draw_range *map; /* the one of them that was used last */
     int legend[4];         /* what it covers in the last picture */
     GLuint frame_buffer, empty_array;

@@ -17,24 +17,24 @@ static void take(void *context, void *bytes, int size)
 {
     png_output *output = context;
     output->called = true;
-    partial_write(output->file, bytes, (size_t)size);
+    lmi_partial_write(output->file, bytes, (size_t)size);
 }
 
 bool image_write_png(const char *path, const image *picture, image_error *error)
 {
     partial_file file;
-    if (!partial_open(&file, path, error->text)) {
+    if (!lmi_partial_open(&file, path, error->text)) {
         return false;
     }
     png_output output = {.file = &file};
     stbi_write_png_compression_level = 20; /* smaller than by default, for a third more time */
     int width = (int)picture->width, height = (int)picture->height;
     if (!stbi_write_png_to_func(take, &output, width, height, 3, picture->pixels, 3 * width) || !output.called) {
-        partial_drop(&file);
+        lmi_partial_drop(&file);
         snprintf(error->text, sizeof error->text, "%.300s: out of memory", path);
         return false;
     }
-    return partial_keep(&file, error->text);
+    return lmi_partial_keep(&file, error->text);
 }
 
 #else

@@ -79,7 +79,7 @@ static bool share_bodies(draw_bodies *b, lm_world *world)
 bool draw_bodies_share(draw_bodies *b, const draw_frame *frame)
 {
     lm_world *world = frame->settings->shares;
-    bool values = frame->views & (DRAW_SPEED | DRAW_STRAIN); /* are found by shaders, beside the vertices */
+    bool values = frame->views & DRAW_MAPS; /* are found by shaders, or carried, beside the vertices */
     bool wanted = world && world == frame->world && lm_world_can_share(world) && !frame->settings->cpu_skin && !values;
     if (b->shares && (!wanted || b->shares != world)) {
         draw_bodies_unshare(b, frame->world);

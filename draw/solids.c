@@ -160,7 +160,7 @@ static uint64_t key_of(const lm_collider_def *def)
     bool map = def->shape == LM_SHAPE_HEIGHTS;
     const void *array = map ? (const void *)def->heights.heights : (const void *)def->mesh.vertices;
     size_t count = map ? (size_t)def->heights.counts[0] * def->heights.counts[1] : 3 * (size_t)def->mesh.vertex_count;
-    size_t step = count / 512 + 1;
+    size_t step = !map && def->mesh.deforms ? 1 : count / 512 + 1;
     uint64_t key = mix(0xcbf29ce484222325u, &array, sizeof array);
     key = mix(key, &count, sizeof count);
     for (size_t n = 0; n < count; n += step) {

@@ -1,5 +1,5 @@
 /*
- * Values for the colour map: speed and strain of vertices and particles.
+ * Values for the colour map: speed, strain and stress of vertices and particles.
  */
 #include "draw/internal.h"
 
@@ -252,5 +252,86 @@ bool draw_bodies_strain(draw_bodies *b, const draw_frame *frame, const draw_prog
             *most = largest(b->particle_values + body->first_particle, body->particles, *most);
         }
     }
+    return true;
+}
+
+/* ---- stress ---- */
+
+/* The mean over the members of each region, where vertices ride on regions. */
+static bool region_means(const lm_world *world, const draw_body *body, const float *of_particles, float *means,
+                         draw_error *error)
+{
+    uint32_t *offsets = malloc(((size_t)body->regions + 1) * sizeof *offsets);
+    uint32_t *members = malloc(((size_t)body->memberships + 1) * sizeof *members);
+    bool ok = offsets && members && draw_could_read(lm_body_get_regions(world, body->id, offsets, members), error);
+    for (uint32_t r = 0; ok && r < body->regions; r++) {
+        means[r] = 0.0f;
+        for (uint32_t n = offsets[r]; n < offsets[r + 1]; n++) {
+            means[r] += of_particles[members[n]] / (float)(offsets[r + 1] - offsets[r]);
+        }
+    }
+    free(offsets);
+    free(members);
+    return ok;
+}
+
+static bool body_stresses(draw_bodies *b, const lm_world *world, const draw_body *body, draw_error *error)
+{
+    float *values = b->particle_values + body->first_particle, *means = NULL;
+    lm_world *lender = (lm_world *)(uintptr_t)world; /* of memory, for the time of the call */
+    bool ok = draw_could_read(lm_body_get_stress(lender, body->id, NULL, values), error);
+    if (ok && body->rides_on_regions) {
+        means = malloc(((size_t)body->regions + 1) * sizeof *means);
+        ok = means && region_means(world, body, values, means, error);
+    }
+    for (uint32_t n = 0; ok && n < body->vertices; n++) {
+        draw_ride ride = b->ride[body->first_vertex + n];
+        float sum = 0.0f;
+        for (uint32_t k = ride.first; k < ride.first + ride.count; k++) {
+            uint32_t index = b->rider[k].index;
+            sum += b->rider[k].weight * (index >= LM_RIDER_REGION ? means[index - LM_RIDER_REGION - body->first_region]
+                                                                  : values[index - body->first_particle]);
+        }
+        b->vertex_values[body->first_vertex + n] =
+            fmaxf(sum, 0.0f); /* beyond the outermost particles weights may be below 0 */
+    }
+    free(means);
+    return ok;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    float p = *(const float *)a, q = *(const float *)b;
+    return p < q ? -1 : p > q;
+}
+
+/* Stress has peaks where things touch: a range up to those would show nothing else. */
+static bool find_usual(const draw_bodies *b, float *usual)
+{
+    float *sorted = malloc((b->particles + 1) * sizeof *sorted);
+    if (sorted && b->particles > 0) {
+        memcpy(sorted, b->particle_values, b->particles * sizeof *sorted);
+        qsort(sorted, b->particles, sizeof *sorted, compare_values);
+        *usual = sorted[(size_t)(0.99 * (double)(b->particles - 1))];
+    }
+    free(sorted);
+    return sorted != NULL;
+}
+
+bool draw_bodies_stress(draw_bodies *b, const draw_frame *frame, float *most, float *usual, float *stiffest,
+                        draw_error *error)
+{
+    bool ok = reserve_values(b);
+    for (size_t n = 0; ok && n < b->count; n++) {
+        lm_body_info info;
+        ok = body_stresses(b, frame->world, &b->list[n], error) &&
+             draw_could_read(lm_body_get_info(frame->world, b->list[n].id, &info), error);
+        *stiffest = ok ? fmaxf(*stiffest, info.reached_young) : *stiffest;
+    }
+    if (!ok || !find_usual(b, usual)) {
+        return draw_give_up(error);
+    }
+    send_values(b);
+    *most = largest(b->particle_values, b->particles, *most);
     return true;
 }

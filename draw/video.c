@@ -117,7 +117,7 @@ static bool start(video *v, uint32_t frames_a_second, image_error *error)
         snprintf(error->text, sizeof error->text, "ffmpeg cannot be started: %s", strerror(result));
         return false;
     }
-    partial_set_writer(&v->file, (int)v->ffmpeg);
+    lmi_partial_set_writer(&v->file, (int)v->ffmpeg);
     return true;
 }
 
@@ -131,7 +131,7 @@ static void wait_for(video *v)
     while (v->ffmpeg > 0 && waitpid(v->ffmpeg, &v->status, 0) < 0 && errno == EINTR) {
     }
     v->ffmpeg = 0;
-    partial_set_writer(&v->file, 0);
+    lmi_partial_set_writer(&v->file, 0);
 }
 
 /* The last line that ffmpeg wrote, or how it ended. */
@@ -162,7 +162,7 @@ static void quote(video *v, image_error *error)
 
 static void release(video *v)
 {
-    partial_drop(&v->file);
+    lmi_partial_drop(&v->file);
     if (v->said != NULL) {
         fclose(v->said);
     }
@@ -189,7 +189,7 @@ video *video_open(const char *path, uint32_t width, uint32_t height, uint32_t fr
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigemptyset(&ignore.sa_mask);
     sigaction(SIGPIPE, &ignore, &v->broken_pipe); /* an ffmpeg that went away is a failed write, reported as such */
-    if (!partial_open(&v->file, path, error->text)) {
+    if (!lmi_partial_open(&v->file, path, error->text)) {
         release(v);
         return NULL;
     }
@@ -279,7 +279,7 @@ bool video_finish(video *v, image_error *error)
     if (!good) {
         quote(v, error);
     }
-    good = good && is_whole(v, error) && partial_keep(&v->file, error->text);
+    good = good && is_whole(v, error) && lmi_partial_keep(&v->file, error->text);
     release(v);
     return good;
 }

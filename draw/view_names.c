@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "surface", "wireframe", "particles", "regions", "goals", "links", "contacts", "speed", "strain", "bones",
+    "surface", "wireframe", "particles", "regions", "goals", "links", "contacts", "speed", "strain", "bones", "stress",
 };
 
 const char *draw_view_name(uint32_t index) { return index < sizeof names / sizeof names[0] ? names[index] : NULL; }

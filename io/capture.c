@@ -1,5 +1,5 @@
 /* Frames out of a world. */
-#include "io/capture.h"
+#include "limber/capture.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +25,8 @@ enum {
     MASSES,
     STRAINS,
     STRETCHES,
+    STRESSES,
+    MISES,
     REGIONS,
     PIECES,
     TETS,
@@ -36,22 +38,24 @@ enum {
 };
 
 typedef struct captured {
-    capture_body body;
+    lm_capture_body body;
     room rooms[ROOMS];
     uint64_t known; /* shape_hash of what is taken only when that has changed */
     uint64_t topology;
     bool is_known;
+    lm_seams divided; /* the surface along its seams, where it has texture coordinates of corners */
+    room rooms_divided[ROOMS];
 } captured;
 
-struct capture {
+struct lm_capture {
     uint32_t count;
     captured *bodies;
-    export_body *out;
+    lm_export_body *out;
 };
 
-capture *capture_create(const capture_body *bodies, uint32_t count)
+lm_capture *lm_capture_create(const lm_capture_body *bodies, uint32_t count)
 {
-    capture *c = calloc(1, sizeof *c);
+    lm_capture *c = calloc(1, sizeof *c);
     if (c == NULL) {
         return NULL;
     }
@@ -59,7 +63,7 @@ capture *capture_create(const capture_body *bodies, uint32_t count)
     c->bodies = calloc(count + 1u, sizeof *c->bodies);
     c->out = calloc(count + 1u, sizeof *c->out);
     if (c->bodies == NULL || c->out == NULL) {
-        capture_destroy(c);
+        lm_capture_destroy(c);
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -68,12 +72,14 @@ capture *capture_create(const capture_body *bodies, uint32_t count)
     return c;
 }
 
-void capture_destroy(capture *c)
+void lm_capture_destroy(lm_capture *c)
 {
     for (uint32_t i = 0; c != NULL && c->bodies != NULL && i < c->count; i++) {
         for (int r = 0; r < ROOMS; r++) {
             free(c->bodies[i].rooms[r].bytes);
+            free(c->bodies[i].rooms_divided[r].bytes);
         }
+        lm_seams_free(&c->bodies[i].divided);
     }
     if (c != NULL) {
         free(c->bodies);
@@ -83,9 +89,8 @@ void capture_destroy(capture *c)
 }
 
 /* Room for `count` elements, or null; what was there is lost when it grows. */
-static void *reserve(captured *c, int which, size_t count, size_t size)
+static void *reserve_in(room *r, size_t count, size_t size)
 {
-    room *r = &c->rooms[which];
     size_t bytes = count * size + 1u;
     if (r->capacity < bytes) {
         free(r->bytes);
@@ -93,6 +98,11 @@ static void *reserve(captured *c, int which, size_t count, size_t size)
         r->capacity = r->bytes != NULL ? bytes : 0;
     }
     return r->bytes;
+}
+
+static void *reserve(captured *c, int which, size_t count, size_t size)
+{
+    return reserve_in(&c->rooms[which], count, size);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -109,9 +119,9 @@ static void inner_colour(const uint8_t *surface, uint8_t *to)
 }
 
 /* Colours and texture coordinates of vertices, by those that they had when the surface was given. */
-static lm_result spread(captured *c, const lm_world *world, export_body *out)
+static lm_result spread(captured *c, const lm_world *world, lm_export_body *out)
 {
-    const capture_body *b = &c->body;
+    const lm_capture_body *b = &c->body;
     uint32_t count = out->vertex_count;
     bool one = b->colour_count == 1;
     uint32_t *sources = reserve(c, SOURCES, count, sizeof *sources);
@@ -145,7 +155,7 @@ static lm_result spread(captured *c, const lm_world *world, export_body *out)
 }
 
 /* FNV-1a, a word at a time. Not shape_hash: level of detail changes that of a body whose surface stays. */
-static uint64_t hash_topology(const export_body *out)
+static uint64_t hash_topology(const lm_export_body *out)
 {
     const uint64_t prime = 0x100000001b3u;
     uint64_t hash = (0xcbf29ce484222325u ^ out->vertex_count) * prime;
@@ -156,7 +166,7 @@ static uint64_t hash_topology(const export_body *out)
 }
 
 /* What stays as long as the surface is the same. */
-static lm_result take_topology(captured *c, const lm_world *world, export_body *out)
+static lm_result take_topology(captured *c, const lm_world *world, lm_export_body *out)
 {
     lm_result result = spread(c, world, out);
     uint32_t *triangles = reserve(c, TRIANGLES, 3u * (size_t)out->triangle_count, sizeof *triangles);
@@ -167,11 +177,47 @@ static lm_result take_topology(captured *c, const lm_world *world, export_body *
     if (result == LM_OK && out->triangle_count > 0) {
         result = lm_body_get_skin_triangles(world, c->body.id, triangles);
     }
+    lm_seams_free(&c->divided);
+    if (result == LM_OK && out->triangle_count > 0 && c->body.seams.uvs != NULL) {
+        const uint32_t *sources = c->rooms[SOURCES].bytes;
+        bool made =
+            lm_seams_make(&c->body.seams, sources, out->vertex_count, triangles, out->triangle_count, &c->divided);
+        result = made ? LM_OK : LM_ERROR_MEMORY;
+    }
     c->topology = hash_topology(out);
     return result;
 }
 
-static lm_result take_surface(captured *c, const lm_world *world, export_body *out)
+/* The values of the skin's vertices for those of the divided surface. */
+static const void *divide(captured *c, int which, const void *from, size_t size)
+{
+    if (from == NULL) {
+        return NULL;
+    }
+    unsigned char *to = reserve_in(&c->rooms_divided[which], c->divided.vertex_count, size);
+    for (uint32_t i = 0; to != NULL && i < c->divided.vertex_count; i++) {
+        memcpy(to + i * size, (const unsigned char *)from + c->divided.vertices[i] * size, size);
+    }
+    return to;
+}
+
+/* The body as it was taken, divided along its seams. */
+static lm_result divide_surface(captured *c, unsigned wants, lm_export_body *out)
+{
+    const lm_export_body skin = *out;
+    out->positions = divide(c, POSITIONS, skin.positions, sizeof *skin.positions);
+    out->normals = divide(c, NORMALS, skin.normals, sizeof *skin.normals);
+    out->colours = divide(c, COLOURS, skin.colours, 3);
+    out->rest = wants & LM_EXPORT_REST ? divide(c, REST, c->rooms[REST].bytes, sizeof *skin.rest) : NULL;
+    out->uvs = c->divided.uvs;
+    out->triangles = c->divided.triangles;
+    out->vertex_count = c->divided.vertex_count;
+    bool whole = out->positions != NULL && (skin.normals == NULL || out->normals != NULL) &&
+                 (skin.colours == NULL || out->colours != NULL) && (!(wants & LM_EXPORT_REST) || out->rest != NULL);
+    return whole ? LM_OK : LM_ERROR_MEMORY;
+}
+
+static lm_result take_surface(captured *c, const lm_world *world, lm_export_body *out)
 {
     bool skinned = out->triangle_count > 0;
     lm_vec3 *positions = reserve(c, POSITIONS, out->vertex_count, sizeof *positions);
@@ -194,7 +240,7 @@ static lm_result take_transforms(captured *c, const lm_world *world, const lm_bo
     return info->regions > 0 ? lm_body_get_region_transforms(world, c->body.id, lm_dvec3_zero(), transforms) : LM_OK;
 }
 
-static lm_result take_rest(captured *c, const lm_world *world, const lm_body_info *info, export_body *out)
+static lm_result take_rest(captured *c, const lm_world *world, const lm_body_info *info, lm_export_body *out)
 {
     lm_vec3 *rest = reserve(c, REST, out->vertex_count, sizeof *rest);
     lm_vec3 *centres = reserve(c, CENTRES, info->regions, sizeof *centres);
@@ -235,7 +281,7 @@ static lm_result find_regions(captured *c, const lm_world *world, const lm_body_
         result = lm_body_get_regions(world, c->body.id, offsets, members);
     }
     for (uint32_t i = 0; result == LM_OK && i < info->particles; i++) {
-        regions[i] = EXPORT_NO_REGION;
+        regions[i] = LM_EXPORT_NO_REGION;
         nearest[i] = INFINITY;
     }
     const lm_region_transform *transforms = c->rooms[TRANSFORMS].bytes;
@@ -287,7 +333,7 @@ static float measure_strain(const float a[9], float strain[6])
     return (float)(most - 1.0 >= 1.0 - least ? most - 1.0 : least - 1.0);
 }
 
-static lm_result take_strains(captured *c, const lm_body_info *info, export_particles *out)
+static lm_result take_strains(captured *c, const lm_body_info *info, lm_export_particles *out)
 {
     float *strains = reserve(c, STRAINS, 6u * (size_t)info->particles, sizeof *strains);
     float *stretches = reserve(c, STRETCHES, info->particles, sizeof *stretches);
@@ -300,7 +346,7 @@ static lm_result take_strains(captured *c, const lm_body_info *info, export_part
         float *strain = strains + 6u * (size_t)i;
         memset(strain, 0, 6 * sizeof *strain);
         stretches[i] = 0.0f;
-        if (regions[i] != EXPORT_NO_REGION) {
+        if (regions[i] != LM_EXPORT_NO_REGION) {
             stretches[i] = measure_strain(transforms[regions[i]].linear, strain);
         }
     }
@@ -310,7 +356,7 @@ static lm_result take_strains(captured *c, const lm_body_info *info, export_part
     return LM_OK;
 }
 
-static lm_result take_particles(captured *c, const lm_world *world, const lm_body_info *info, export_particles *out)
+static lm_result take_particles(captured *c, const lm_world *world, const lm_body_info *info, lm_export_particles *out)
 {
     lm_body_id id = c->body.id;
     uint32_t count = info->particles;
@@ -322,13 +368,13 @@ static lm_result take_particles(captured *c, const lm_world *world, const lm_bod
     if (places == NULL || velocities == NULL || masses == NULL || pieces == NULL || tets == NULL) {
         return LM_ERROR_MEMORY;
     }
-    *out = (export_particles){.count = count,
-                              .positions = places,
-                              .velocities = velocities,
-                              .masses = masses,
-                              .pieces = pieces,
-                              .tets = info->tets > 0 ? tets : NULL,
-                              .tet_count = info->tets};
+    *out = (lm_export_particles){.count = count,
+                                 .positions = places,
+                                 .velocities = velocities,
+                                 .masses = masses,
+                                 .pieces = pieces,
+                                 .tets = info->tets > 0 ? tets : NULL,
+                                 .tet_count = info->tets};
     lm_result result = lm_body_get_positions(world, id, lm_dvec3_zero(), places);
     result = result ? result : lm_body_get_velocities(world, id, velocities);
     result = result ? result : lm_body_get_masses(world, id, masses);
@@ -338,7 +384,16 @@ static lm_result take_particles(captured *c, const lm_world *world, const lm_bod
     if (result == LM_OK && (!c->is_known || c->known != info->shape_hash)) {
         result = find_regions(c, world, info);
     }
-    return result ? result : take_strains(c, info, out);
+    result = result ? result : take_strains(c, info, out);
+    float *stresses = reserve(c, STRESSES, 6u * (size_t)count, sizeof *stresses);
+    float *mises = reserve(c, MISES, count, sizeof *mises);
+    if (stresses == NULL || mises == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    out->stresses = stresses;
+    out->von_mises = mises;
+    lm_world *lender = (lm_world *)(uintptr_t)world; /* of memory, for the time of the call */
+    return result ? result : lm_body_get_stress(lender, id, stresses, mises);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -371,20 +426,30 @@ static void turn_info(lm_body_info *info)
     info->lower.y = -front;
 }
 
-/* Strains stay along the axes of the body at rest, which has no up. */
-static void turn_body(captured *c, unsigned wants, export_body *out)
+/* The same for symmetric tensors, xx yy zz xy yz zx. */
+static void turn_tensors(float *t, uint32_t count)
 {
-    if (wants & EXPORT_SURFACE) {
+    for (uint32_t i = 0; i < count; i++, t += 6) {
+        const float turned[6] = {t[0], t[2], t[1], -t[5], -t[4], t[3]};
+        memcpy(t, turned, sizeof turned);
+    }
+}
+
+/* Strains stay along the axes of the body at rest, which has no up. */
+static void turn_body(captured *c, unsigned wants, lm_export_body *out)
+{
+    if (wants & LM_EXPORT_SURFACE) {
         turn(c->rooms[POSITIONS].bytes, out->vertex_count);
         turn(out->normals != NULL ? c->rooms[NORMALS].bytes : NULL, out->vertex_count);
     }
-    if (wants & EXPORT_REST) {
+    if (wants & LM_EXPORT_REST) {
         turn(c->rooms[REST].bytes, out->vertex_count);
         turn(c->rooms[CENTRES].bytes, out->centre_count);
     }
-    if (wants & EXPORT_PARTICLES) {
+    if (wants & LM_EXPORT_PARTICLES) {
         turn(c->rooms[PLACES].bytes, out->particles.count);
         turn(c->rooms[VELOCITIES].bytes, out->particles.count);
+        turn_tensors(c->rooms[STRESSES].bytes, out->particles.count);
     }
     turn_info(&out->info);
 }
@@ -393,7 +458,7 @@ static void turn_body(captured *c, unsigned wants, export_body *out)
  * Frames
  */
 
-static lm_result take_body(captured *c, const lm_world *world, unsigned wants, bool z_up, export_body *out)
+static lm_result take_body(captured *c, const lm_world *world, unsigned wants, bool z_up, lm_export_body *out)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, c->body.id, &info);
@@ -405,23 +470,28 @@ static lm_result take_body(captured *c, const lm_world *world, unsigned wants, b
     out->vertex_count = info.skin_triangles > 0 ? info.skin_vertices : info.particles;
     out->triangle_count = info.skin_triangles;
     out->info = info;
-    if (!same && (wants & EXPORT_SURFACE)) {
+    if (!same && (wants & LM_EXPORT_SURFACE)) {
         result = take_topology(c, world, out);
+    } else if (wants & LM_EXPORT_SURFACE && c->divided.vertices != NULL) { /* not the divided ones of the last frame */
+        out->colours = c->body.colours != NULL ? c->rooms[COLOURS].bytes : NULL;
     }
-    result = result || !(wants & EXPORT_SURFACE) ? result : take_surface(c, world, out);
-    result = result || same || !(wants & EXPORT_REST) ? result : take_rest(c, world, &info, out);
+    result = result || !(wants & LM_EXPORT_SURFACE) ? result : take_surface(c, world, out);
+    result = result || same || !(wants & LM_EXPORT_REST) ? result : take_rest(c, world, &info, out);
     /* Particles without a surface are numbered again when they change. */
-    out->shape = info.skin_triangles > 0 && (wants & EXPORT_SURFACE) ? c->topology : info.shape_hash;
-    result = result || !(wants & EXPORT_PARTICLES) ? result : take_particles(c, world, &info, &out->particles);
+    out->shape = info.skin_triangles > 0 && (wants & LM_EXPORT_SURFACE) ? c->topology : info.shape_hash;
+    result = result || !(wants & LM_EXPORT_PARTICLES) ? result : take_particles(c, world, &info, &out->particles);
     if (result == LM_OK && z_up) {
-        turn_body(c, same ? wants & ~(unsigned)EXPORT_REST : wants, out);
+        turn_body(c, same ? wants & ~(unsigned)LM_EXPORT_REST : wants, out);
     }
     c->known = info.shape_hash;
     c->is_known = result == LM_OK;
+    if (result == LM_OK && (wants & LM_EXPORT_SURFACE) && c->divided.vertices != NULL) {
+        result = divide_surface(c, wants, out);
+    }
     return result;
 }
 
-lm_result capture_take(capture *c, const lm_world *world, unsigned wants, bool z_up, export_frame *frame)
+lm_result lm_capture_take(lm_capture *c, const lm_world *world, unsigned wants, bool z_up, lm_export_frame *frame)
 {
     for (uint32_t i = 0; i < c->count; i++) {
         lm_result result = take_body(&c->bodies[i], world, wants, z_up, &c->out[i]);
@@ -429,6 +499,6 @@ lm_result capture_take(capture *c, const lm_world *world, unsigned wants, bool z
             return result;
         }
     }
-    *frame = (export_frame){.time = lm_world_get_time(world), .bodies = c->out, .body_count = c->count};
+    *frame = (lm_export_frame){.time = lm_world_get_time(world), .bodies = c->out, .body_count = c->count};
     return LM_OK;
 }

@@ -182,7 +182,7 @@ static double power_of_ten(int exponent)
     return exact[exponent];
 }
 
-double decimal_to_double(const char *text, size_t length)
+double lmi_decimal_to_double(const char *text, size_t length)
 {
     const char *c = text;
     const char *end = text + length;
@@ -283,7 +283,7 @@ static bool take_apart(const char *c, const char *end, parts *p)
     return c == end;
 }
 
-bool decimal_read(const char *word, size_t length, double *value)
+bool lmi_decimal_read(const char *word, size_t length, double *value)
 {
     parts p;
     if (!take_apart(word, word + length, &p)) {
@@ -296,11 +296,11 @@ bool decimal_read(const char *word, size_t length, double *value)
         return true;
     }
     size_t sign = *word == '+' ? 1 : 0;
-    *value = decimal_to_double(word + sign, length - sign);
+    *value = lmi_decimal_to_double(word + sign, length - sign);
     return true;
 }
 
-bool decimal_read_float(const char *word, size_t length, float *value)
+bool lmi_decimal_read_float(const char *word, size_t length, float *value)
 {
     parts p;
     if (!take_apart(word, word + length, &p)) {
@@ -318,6 +318,6 @@ bool decimal_read_float(const char *word, size_t length, float *value)
         }
     }
     size_t sign = *word == '+' ? 1 : 0;
-    *value = (float)decimal_to_double(word + sign, length - sign);
+    *value = (float)lmi_decimal_to_double(word + sign, length - sign);
     return true;
 }

@@ -13,11 +13,11 @@ typedef struct csv_state {
     partial_file file;
 } csv_state;
 
-static bool begin(exporter *out, const export_frame *first)
+static bool begin(lm_exporter *out, const lm_export_frame *first)
 {
     (void)first;
     csv_state *s = out->state;
-    if (!partial_open(&s->file, out->path, out->error.text)) {
+    if (!lmi_partial_open(&s->file, out->path, out->error.text)) {
         return false;
     }
     fputs("time,body,centre_x,centre_y,centre_z,velocity_x,velocity_y,velocity_z,spin_x,spin_y,spin_z,"
@@ -43,7 +43,7 @@ static void put_name(FILE *file, const char *name)
 }
 
 /* Volume inside the surface (m3) and its area (m2). */
-static void measure_surface(const export_body *body, double *volume, double *area)
+static void measure_surface(const lm_export_body *body, double *volume, double *area)
 {
     double six_volumes = 0.0, two_areas = 0.0;
     lm_vec3 o = body->vertex_count > 0 ? body->positions[0] : (lm_vec3){0.0f, 0.0f, 0.0f};
@@ -70,7 +70,7 @@ static void measure_surface(const export_body *body, double *volume, double *are
     *area = two_areas / 2.0;
 }
 
-static void put_line(text_buffer *line, const export_body *body)
+static void put_line(text_buffer *line, const lm_export_body *body)
 {
     const lm_body_info *i = &body->info;
     double volume, area;
@@ -99,20 +99,20 @@ static void put_line(text_buffer *line, const export_body *body)
                               volume,
                               area};
     for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
-        text_addf(line, ",");
-        text_add_json_number(line, numbers[n]);
+        lmi_text_addf(line, ",");
+        lmi_text_add_json_number(line, numbers[n]);
     }
-    text_addf(line, ",%u,%u,%u,%u,%u,%d\n", (unsigned)i->particles, (unsigned)i->regions, (unsigned)i->pieces,
-              (unsigned)i->broken_links, (unsigned)i->contacts, i->asleep ? 1 : 0);
+    lmi_text_addf(line, ",%u,%u,%u,%u,%u,%d\n", (unsigned)i->particles, (unsigned)i->regions, (unsigned)i->pieces,
+                  (unsigned)i->broken_links, (unsigned)i->contacts, i->asleep ? 1 : 0);
 }
 
-static bool add(exporter *out, const export_frame *frame)
+static bool add(lm_exporter *out, const lm_export_frame *frame)
 {
     csv_state *s = out->state;
     for (uint32_t b = 0; b < frame->body_count; b++) {
         text_buffer time = {.bytes = NULL}, line = {.bytes = NULL};
-        text_add_json_number(&time, frame->time);
-        text_addf(&time, ",");
+        lmi_text_add_json_number(&time, frame->time);
+        lmi_text_addf(&time, ",");
         put_line(&line, &frame->bodies[b]);
         bool good = !time.failed && !line.failed;
         if (good) {
@@ -120,33 +120,33 @@ static bool add(exporter *out, const export_frame *frame)
             put_name(s->file.stream, frame->bodies[b].name);
             fwrite(line.bytes, 1, line.length, s->file.stream);
         }
-        text_free(&time);
-        text_free(&line);
+        lmi_text_free(&time);
+        lmi_text_free(&line);
         if (!good) {
-            return export_fail_memory(out);
+            return lmi_export_fail_memory(out);
         }
     }
-    return ferror(s->file.stream) ? partial_close(&s->file, out->error.text) : true;
+    return ferror(s->file.stream) ? lmi_partial_close(&s->file, out->error.text) : true;
 }
 
-static bool finish(exporter *out)
+static bool finish(lm_exporter *out)
 {
     csv_state *s = out->state;
-    return partial_keep(&s->file, out->error.text);
+    return lmi_partial_keep(&s->file, out->error.text);
 }
 
-static void close_file(exporter *out)
+static void close_file(lm_exporter *out)
 {
     csv_state *s = out->state;
-    partial_drop(&s->file);
+    lmi_partial_drop(&s->file);
 }
 
-const export_writer export_csv = {"csv",
-                                  "measures of each body in each frame as a table",
-                                  EXPORT_SURFACE | EXPORT_MEASURES,
-                                  false,
-                                  sizeof(csv_state),
-                                  begin,
-                                  add,
-                                  finish,
-                                  close_file};
+const export_writer lmi_export_csv = {"csv",
+                                      "measures of each body in each frame as a table",
+                                      LM_EXPORT_SURFACE | LM_EXPORT_MEASURES,
+                                      false,
+                                      sizeof(csv_state),
+                                      begin,
+                                      add,
+                                      finish,
+                                      close_file};

@@ -71,54 +71,54 @@ static void add_bounds(text_buffer *text, const array *a)
     int count = strcmp(a->type, "SCALAR") == 0 ? 1 : 3;
     const float *const bounds[2] = {a->low, a->high};
     for (int b = 0; b < 2; b++) {
-        text_addf(text, ",\"%s\":[", b == 0 ? "min" : "max");
+        lmi_text_addf(text, ",\"%s\":[", b == 0 ? "min" : "max");
         for (int i = 0; i < count; i++) {
-            if (i > 0) text_addf(text, ",");
-            text_add_json_number(text, (double)bounds[b][i]);
+            if (i > 0) lmi_text_addf(text, ",");
+            lmi_text_add_json_number(text, (double)bounds[b][i]);
         }
-        text_addf(text, "]");
+        lmi_text_addf(text, "]");
     }
 }
 
 /* Describes an array that is next in the chunk of bytes; its number, or NONE on failure. */
-static uint32_t describe(exporter *out, const array *a)
+static uint32_t describe(lm_exporter *out, const array *a)
 {
     glb_state *s = out->state;
     text_buffer view = {.bytes = NULL}, accessor = {.bytes = NULL};
-    text_addf(&view, "%s{\"buffer\":0,\"byteOffset\":%llu,\"byteLength\":%llu", s->accessors > 0 ? "," : "",
-              (unsigned long long)s->bytes, (unsigned long long)a->size);
-    if (a->target != NO_TARGET) text_addf(&view, ",\"target\":%d", a->target);
-    text_addf(&view, "}");
-    text_addf(&accessor, "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%u,\"type\":\"%s\"%s",
-              s->accessors > 0 ? "," : "", (unsigned)s->accessors, a->component, (unsigned)a->count, a->type,
-              a->normalized ? ",\"normalized\":true" : "");
+    lmi_text_addf(&view, "%s{\"buffer\":0,\"byteOffset\":%llu,\"byteLength\":%llu", s->accessors > 0 ? "," : "",
+                  (unsigned long long)s->bytes, (unsigned long long)a->size);
+    if (a->target != NO_TARGET) lmi_text_addf(&view, ",\"target\":%d", a->target);
+    lmi_text_addf(&view, "}");
+    lmi_text_addf(&accessor, "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%u,\"type\":\"%s\"%s",
+                  s->accessors > 0 ? "," : "", (unsigned)s->accessors, a->component, (unsigned)a->count, a->type,
+                  a->normalized ? ",\"normalized\":true" : "");
     if (a->low != NULL) add_bounds(&accessor, a);
-    text_addf(&accessor, "}");
-    bool good = !view.failed && !accessor.failed ? true : export_fail_memory(out);
-    good = good && spool_add(&s->spool, VIEWS, view.bytes, view.length, out->error.text) &&
-           spool_add(&s->spool, ACCESSORS, accessor.bytes, accessor.length, out->error.text);
-    text_free(&view);
-    text_free(&accessor);
+    lmi_text_addf(&accessor, "}");
+    bool good = !view.failed && !accessor.failed ? true : lmi_export_fail_memory(out);
+    good = good && lmi_spool_add(&s->spool, VIEWS, view.bytes, view.length, out->error.text) &&
+           lmi_spool_add(&s->spool, ACCESSORS, accessor.bytes, accessor.length, out->error.text);
+    lmi_text_free(&view);
+    lmi_text_free(&accessor);
     s->bytes += (a->size + 3u) & ~(uint64_t)3;
     if (good && s->bytes > UINT32_MAX - (64u << 20)) {
-        good = export_fail(out, "more than the 4 GB that a GLB file may have (fewer frames, or joints, help)");
+        good = lmi_export_fail(out, "more than the 4 GB that a GLB file may have (fewer frames, or joints, help)");
     }
     return good ? s->accessors++ : NONE;
 }
 
 /* The same, and its bytes. Words are stored as little-endian hosts have them. */
-static uint32_t put_array(exporter *out, const array *a, const void *bytes)
+static uint32_t put_array(lm_exporter *out, const array *a, const void *bytes)
 {
     glb_state *s = out->state;
     static const char zeros[4] = {0};
     uint32_t number = describe(out, a);
     size_t padding = (size_t)(-a->size & 3u);
-    bool good = number != NONE && spool_add(&s->spool, DATA, bytes, (size_t)a->size, out->error.text);
-    good = good && (padding == 0 || spool_add(&s->spool, DATA, zeros, padding, out->error.text));
+    bool good = number != NONE && lmi_spool_add(&s->spool, DATA, bytes, (size_t)a->size, out->error.text);
+    good = good && (padding == 0 || lmi_spool_add(&s->spool, DATA, zeros, padding, out->error.text));
     return good ? number : NONE;
 }
 
-static uint32_t put_vectors(exporter *out, const lm_vec3 *vectors, uint32_t count, int target, bool bounded)
+static uint32_t put_vectors(lm_exporter *out, const lm_vec3 *vectors, uint32_t count, int target, bool bounded)
 {
     float low[3] = {0}, high[3] = {0};
     for (uint32_t i = 0; bounded && i < count; i++) {
@@ -149,7 +149,7 @@ static void mend_normals(lm_vec3 *normals, uint32_t count)
     }
 }
 
-static void sum_normals(const export_body *body, const lm_vec3 *at, lm_vec3 *normals)
+static void sum_normals(const lm_export_body *body, const lm_vec3 *at, lm_vec3 *normals)
 {
     memset(normals, 0, body->vertex_count * sizeof *normals);
     for (uint32_t t = 0; t < body->triangle_count; t++) {
@@ -168,11 +168,11 @@ static void sum_normals(const export_body *body, const lm_vec3 *at, lm_vec3 *nor
 }
 
 /* Linear light in 16 bits. */
-static bool put_colours(exporter *out, glb_body *made, const export_body *body)
+static bool put_colours(lm_exporter *out, glb_body *made, const lm_export_body *body)
 {
     uint16_t *rgba = malloc((4u * (size_t)body->vertex_count + 1u) * sizeof *rgba);
     if (rgba == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     for (size_t i = 0; i < 4u * (size_t)body->vertex_count; i++) {
         double c = i % 4 < 3 ? body->colours[3 * (i / 4) + i % 4] / 255.0 : 1.0;
@@ -191,11 +191,11 @@ static bool put_colours(exporter *out, glb_body *made, const export_body *body)
 }
 
 /* glTF's texture coordinates run downwards. */
-static bool put_uvs(exporter *out, glb_body *made, const export_body *body)
+static bool put_uvs(lm_exporter *out, glb_body *made, const lm_export_body *body)
 {
     float *uvs = malloc((2u * (size_t)body->vertex_count + 1u) * sizeof *uvs);
     if (uvs == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     for (size_t i = 0; i < 2u * (size_t)body->vertex_count; i++) {
         uvs[i] = i % 2 == 0 ? body->uvs[i] : 1.0f - body->uvs[i];
@@ -210,7 +210,8 @@ static bool put_uvs(exporter *out, glb_body *made, const export_body *body)
     return made->uvs != NONE;
 }
 
-static bool put_mesh(exporter *out, glb_body *made, const export_body *body, const lm_vec3 *at, const lm_vec3 *normals)
+static bool put_mesh(lm_exporter *out, glb_body *made, const lm_export_body *body, const lm_vec3 *at,
+                     const lm_vec3 *normals)
 {
     made->positions = put_vectors(out, at, body->vertex_count, VERTEX_TARGET, true);
     if (made->positions == NONE) {
@@ -235,13 +236,13 @@ static bool put_mesh(exporter *out, glb_body *made, const export_body *body, con
  * Joints
  */
 
-static bool put_influences(exporter *out, glb_body *made)
+static bool put_influences(lm_exporter *out, glb_body *made)
 {
     const joint_rig *rig = &made->rig;
     size_t count = rig->vertex_count;
     uint16_t *joints = malloc((4 * count + 1u) * sizeof *joints);
     float *weights = malloc((4 * count + 1u) * sizeof *weights);
-    bool good = joints != NULL && weights != NULL ? true : export_fail_memory(out);
+    bool good = joints != NULL && weights != NULL ? true : lmi_export_fail_memory(out);
     for (uint32_t set = 0; good && 4 * set < rig->influences; set++) {
         for (size_t i = 0; i < 4 * count; i++) {
             size_t from = i / 4 * rig->influences + 4 * set + i % 4;
@@ -267,12 +268,12 @@ static bool put_influences(exporter *out, glb_body *made)
 /* From the rest shape into a joint: its centre becomes the origin. Vertices ride on the inner nodes of joints alone. The outer ones and
  * what they hang on are listed after them for Blender, which finds the pose at rest of what has such a matrix, and takes the first
  * frame for that of anything else. */
-static bool put_matrices(exporter *out, glb_body *made)
+static bool put_matrices(lm_exporter *out, glb_body *made)
 {
     uint32_t joints = made->rig.joint_count, count = 2 * joints + 1;
     float *matrices = calloc(16u * (size_t)count, sizeof *matrices);
     if (matrices == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     for (uint32_t j = 0; j < count; j++) {
         float *m = matrices + 16u * (size_t)j;
@@ -285,7 +286,7 @@ static bool put_matrices(exporter *out, glb_body *made)
     return made->matrices != NONE;
 }
 
-static bool begin_joints(exporter *out, glb_body *made, const export_body *body)
+static bool begin_joints(lm_exporter *out, glb_body *made, const lm_export_body *body)
 {
     glb_state *s = out->state;
     size_t count = body->vertex_count;
@@ -295,11 +296,11 @@ static bool begin_joints(exporter *out, glb_body *made, const export_body *body)
     if (good) {
         memcpy(made->rest, body->rest, count * sizeof *made->rest);
         sum_normals(body, made->rest, normals);
-        good = joints_make(&made->rig, made->rest, body->vertex_count, body->centres, body->centre_count,
-                           out->options.joints, out->options.influences);
+        good = lmi_glb_joints_make(&made->rig, made->rest, body->vertex_count, body->centres, body->centre_count,
+                                   out->options.joints, out->options.influences);
     }
     good = good ? put_mesh(out, made, body, made->rest, normals) && put_influences(out, made) && put_matrices(out, made)
-                : export_fail_memory(out);
+                : lmi_export_fail_memory(out);
     free(normals);
     s->joint_count += made->rig.joint_count;
     double size = 0.0;
@@ -315,14 +316,14 @@ static bool begin_joints(exporter *out, glb_body *made, const export_body *body)
     return good;
 }
 
-static bool add_joints(exporter *out, const export_frame *frame)
+static bool add_joints(lm_exporter *out, const lm_export_frame *frame)
 {
     glb_state *s = out->state;
     joint_track *record = s->record;
     for (uint32_t b = 0; b < frame->body_count; b++) {
         joint_rig *rig = &s->bodies[b].rig;
         double largest, sum;
-        joints_fit(rig, frame->bodies[b].positions, &largest, &sum);
+        lmi_glb_joints_fit(rig, frame->bodies[b].positions, &largest, &sum);
         out->loss.largest = fmax(out->loss.largest, sqrt(largest));
         s->squares += sum;
         s->measured += rig->vertex_count;
@@ -330,33 +331,43 @@ static bool add_joints(exporter *out, const export_frame *frame)
         record += rig->joint_count;
     }
     out->loss.mean = s->measured > 0 ? sqrt(s->squares / (double)s->measured) : 0.0;
-    return spool_add(&s->tracks, 0, s->record, s->joint_count * sizeof *s->record, out->error.text);
+    return lmi_spool_add(&s->tracks, 0, s->record, s->joint_count * sizeof *s->record, out->error.text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Morph targets
  */
 
-static bool begin_morphs(exporter *out, glb_body *made, const export_body *body)
+/* Those of a frame, or of its triangles where it has none. */
+static void find_normals(const lm_export_body *body, lm_vec3 *normals)
+{
+    if (body->normals != NULL) {
+        memcpy(normals, body->normals, body->vertex_count * sizeof *normals);
+        mend_normals(normals, body->vertex_count);
+    } else {
+        sum_normals(body, body->positions, normals);
+    }
+}
+
+static bool begin_morphs(lm_exporter *out, glb_body *made, const lm_export_body *body)
 {
     glb_state *s = out->state;
     size_t bytes = body->vertex_count * sizeof *made->base;
     made->base = malloc(bytes + 1u);
     made->base_normals = malloc(bytes + 1u);
     if (made->base == NULL || made->base_normals == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     memcpy(made->base, body->positions, bytes);
     if (made->surface) {
-        memcpy(made->base_normals, body->normals, bytes);
-        mend_normals(made->base_normals, body->vertex_count);
+        find_normals(body, made->base_normals);
     }
     made->first_morph = s->morphs_a_frame;
     s->morphs_a_frame += made->surface ? 2 : 1;
     return put_mesh(out, made, body, made->base, made->base_normals);
 }
 
-static bool put_differences(exporter *out, const lm_vec3 *now, const lm_vec3 *base, uint32_t count, lm_vec3 *room,
+static bool put_differences(lm_exporter *out, const lm_vec3 *now, const lm_vec3 *base, uint32_t count, lm_vec3 *room,
                             bool bounded)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -365,19 +376,18 @@ static bool put_differences(exporter *out, const lm_vec3 *now, const lm_vec3 *ba
     return put_vectors(out, room, count, VERTEX_TARGET, bounded) != NONE;
 }
 
-static bool add_morphs(exporter *out, const export_frame *frame)
+static bool add_morphs(lm_exporter *out, const lm_export_frame *frame)
 {
     glb_state *s = out->state;
     for (uint32_t b = 0; out->frames > 0 && b < frame->body_count; b++) {
-        const export_body *body = &frame->bodies[b];
+        const lm_export_body *body = &frame->bodies[b];
         const glb_body *made = &s->bodies[b];
         size_t count = body->vertex_count;
         lm_vec3 *room = malloc((2 * count + 1u) * sizeof *room);
         bool good = room != NULL ? put_differences(out, body->positions, made->base, body->vertex_count, room, true)
-                                 : export_fail_memory(out);
+                                 : lmi_export_fail_memory(out);
         if (good && made->surface) {
-            memcpy(room + count, body->normals, count * sizeof *room);
-            mend_normals(room + count, body->vertex_count);
+            find_normals(body, room + count);
             good = put_differences(out, room + count, made->base_normals, body->vertex_count, room, false);
         }
         free(room);
@@ -392,11 +402,11 @@ static bool add_morphs(exporter *out, const export_frame *frame)
  * Frames
  */
 
-static bool check_size(exporter *out, const export_frame *first)
+static bool check_size(lm_exporter *out, const lm_export_frame *first)
 {
-    uint64_t vertices = export_count_vertices(first), bytes = 24 * vertices * (out->options.frame_count - 1);
-    if (out->options.motion == EXPORT_MORPHS && bytes > MOST_MORPH_BYTES) {
-        return export_fail(
+    uint64_t vertices = lmi_export_count_vertices(first), bytes = 24 * vertices * (out->options.frame_count - 1);
+    if (out->options.motion == LM_EXPORT_MORPHS && bytes > MOST_MORPH_BYTES) {
+        return lmi_export_fail(
             out,
             "%llu vertices in %u frames are too much for morph targets: %llu MB (joints, fewer frames or "
             "--body help)",
@@ -404,13 +414,13 @@ static bool check_size(exporter *out, const export_frame *first)
     }
     for (uint32_t b = 0; b < first->body_count; b++) {
         if (first->bodies[b].vertex_count == 0) {
-            return export_fail(out, "\"%s\" has no vertices", first->bodies[b].name);
+            return lmi_export_fail(out, "\"%s\" has no vertices", first->bodies[b].name);
         }
     }
     return true;
 }
 
-static bool begin_body(exporter *out, uint32_t b, const export_body *body)
+static bool begin_body(lm_exporter *out, uint32_t b, const lm_export_body *body)
 {
     glb_state *s = out->state;
     glb_body *made = &s->bodies[b];
@@ -427,13 +437,13 @@ static bool begin_body(exporter *out, uint32_t b, const export_body *body)
                        .matrices = NONE};
     made->name = malloc(length);
     if (made->name == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     memcpy(made->name, body->name, length);
-    return out->options.motion == EXPORT_JOINTS ? begin_joints(out, made, body) : begin_morphs(out, made, body);
+    return out->options.motion == LM_EXPORT_JOINTS ? begin_joints(out, made, body) : begin_morphs(out, made, body);
 }
 
-static bool put_times(exporter *out)
+static bool put_times(lm_exporter *out)
 {
     glb_state *s = out->state;
     uint32_t count = out->options.frame_count;
@@ -444,33 +454,33 @@ static bool put_times(exporter *out)
     bool good = s->times != NONE;
     for (uint32_t i = 0; good && i < count; i++) {
         float time = (float)(i / out->options.rate);
-        good = spool_add(&s->spool, DATA, &time, sizeof time, out->error.text);
+        good = lmi_spool_add(&s->spool, DATA, &time, sizeof time, out->error.text);
     }
     return good;
 }
 
-static bool begin(exporter *out, const export_frame *first)
+static bool begin(lm_exporter *out, const lm_export_frame *first)
 {
     glb_state *s = out->state;
     s->bodies = calloc(first->body_count + 1u, sizeof *s->bodies);
-    bool good = s->bodies != NULL ? check_size(out, first) : export_fail_memory(out);
-    good = good && partial_open(&s->file, out->path, out->error.text) &&
-           spool_open(&s->spool, out->path, ".arrays", STREAMS, out->error.text) && put_times(out);
+    bool good = s->bodies != NULL ? check_size(out, first) : lmi_export_fail_memory(out);
+    good = good && lmi_partial_open(&s->file, out->path, out->error.text) &&
+           lmi_spool_open(&s->spool, out->path, ".arrays", STREAMS, out->error.text) && put_times(out);
     for (uint32_t b = 0; good && b < first->body_count; b++) {
         good = begin_body(out, b, &first->bodies[b]);
     }
     s->morphs_from = s->accessors;
-    if (good && out->options.motion == EXPORT_JOINTS) {
+    if (good && out->options.motion == LM_EXPORT_JOINTS) {
         s->record = malloc((s->joint_count + 1u) * sizeof *s->record);
-        good = s->record != NULL ? spool_open(&s->tracks, out->path, ".tracks", 1, out->error.text)
-                                 : export_fail_memory(out);
+        good = s->record != NULL ? lmi_spool_open(&s->tracks, out->path, ".tracks", 1, out->error.text)
+                                 : lmi_export_fail_memory(out);
     }
     return good;
 }
 
-static bool add(exporter *out, const export_frame *frame)
+static bool add(lm_exporter *out, const lm_export_frame *frame)
 {
-    return out->options.motion == EXPORT_JOINTS ? add_joints(out, frame) : add_morphs(out, frame);
+    return out->options.motion == LM_EXPORT_JOINTS ? add_joints(out, frame) : add_morphs(out, frame);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -487,7 +497,7 @@ static const struct {
               {"scale", "VEC3", 7, 3, false},
               {"rotation", "VEC4", 10, 4, true}};
 
-static bool describe_tracks(exporter *out)
+static bool describe_tracks(lm_exporter *out)
 {
     glb_state *s = out->state;
     for (uint32_t b = 0; b < out->body_count; b++) {
@@ -508,13 +518,13 @@ static bool describe_tracks(exporter *out)
 }
 
 /* Joints first to first + count - 1 of all. */
-static bool turn_around(exporter *out, float *room, uint32_t first, uint32_t count)
+static bool turn_around(lm_exporter *out, float *room, uint32_t first, uint32_t count)
 {
     glb_state *s = out->state;
     size_t record = s->joint_count * sizeof(joint_track), some = count * sizeof(joint_track);
     for (uint32_t f = 0; f < out->frames; f++) {
-        if (!spool_read(&s->tracks, f, record, first * sizeof(joint_track), (char *)room + f * some, some,
-                        out->error.text)) {
+        if (!lmi_spool_read(&s->tracks, f, record, first * sizeof(joint_track), (char *)room + f * some, some,
+                            out->error.text)) {
             return false;
         }
     }
@@ -522,21 +532,21 @@ static bool turn_around(exporter *out, float *room, uint32_t first, uint32_t cou
         for (int p = 0; p < 4; p++) {
             for (uint32_t f = 0; f < out->frames; f++) {
                 const float *track = room + ((size_t)f * count + j) * JOINT_TRACK_FLOATS;
-                export_put_words(s->file.stream, track + parts[p].first, parts[p].floats);
+                lmi_export_put_words(s->file.stream, track + parts[p].first, parts[p].floats);
             }
         }
     }
     return true;
 }
 
-static bool put_tracks(exporter *out)
+static bool put_tracks(lm_exporter *out)
 {
     glb_state *s = out->state;
     size_t each = (size_t)out->frames * sizeof(joint_track);
     uint32_t at_once = (uint32_t)(each < TURN_BYTES ? TURN_BYTES / each : 1);
     at_once = at_once < s->joint_count ? at_once : s->joint_count;
     float *room = malloc(at_once * each + 1u);
-    bool good = room != NULL ? true : export_fail_memory(out);
+    bool good = room != NULL ? true : lmi_export_fail_memory(out);
     for (uint32_t first = 0; good && first < s->joint_count; first += at_once) {
         uint32_t left = s->joint_count - first;
         good = turn_around(out, room, first, left < at_once ? left : at_once);
@@ -546,23 +556,23 @@ static bool put_tracks(exporter *out)
 }
 
 /* In frame f the weight of target f - 1 is 1, the others are 0; in frame 0 all are. */
-static void put_morph_weights(exporter *out)
+static void put_morph_weights(lm_exporter *out)
 {
     glb_state *s = out->state;
-    const uint32_t one = export_float_bits(1.0f);
+    const uint32_t one = lmi_export_float_bits(1.0f);
     for (uint32_t f = 0; f < out->frames; f++) {
         for (uint32_t t = 1; t < out->frames; t++) {
-            export_put_u32(s->file.stream, t == f ? one : 0);
+            lmi_export_put_u32(s->file.stream, t == f ? one : 0);
         }
     }
 }
 
-static bool describe_weights(exporter *out)
+static bool describe_weights(lm_exporter *out)
 {
     glb_state *s = out->state;
     uint64_t count = (uint64_t)out->frames * (out->frames - 1);
     if (count > UINT32_MAX / 4) {
-        return export_fail(out, "there are too many frames for morph targets");
+        return lmi_export_fail(out, "there are too many frames for morph targets");
     }
     array a = {.component = FLOATS, .type = "SCALAR", .count = (uint32_t)count, .size = 4 * count};
     s->weights = describe(out, &a);
@@ -575,21 +585,21 @@ static bool describe_weights(exporter *out)
 
 /* Nodes of a body: its mesh and, with joints, what they hang on, and two for each of them: one that is moved, turned and stretched,
  * and in it one that turns what is stretched. */
-static uint32_t node_count(const exporter *out, const glb_body *body)
+static uint32_t node_count(const lm_exporter *out, const glb_body *body)
 {
-    return out->options.motion == EXPORT_JOINTS ? 2 + 2 * body->rig.joint_count : 1;
+    return out->options.motion == LM_EXPORT_JOINTS ? 2 + 2 * body->rig.joint_count : 1;
 }
 
-static bool put_string(exporter *out, FILE *file, const char *string, const char *ending)
+static bool put_string(lm_exporter *out, FILE *file, const char *string, const char *ending)
 {
     text_buffer whole = {.bytes = NULL}, text = {.bytes = NULL};
-    text_addf(&whole, "%s%s", string, ending);
-    if (!whole.failed) text_add_json_string(&text, whole.bytes);
+    lmi_text_addf(&whole, "%s%s", string, ending);
+    if (!whole.failed) lmi_text_add_json_string(&text, whole.bytes);
     bool good = !whole.failed && !text.failed;
     if (good) fputs(text.bytes, file);
-    text_free(&whole);
-    text_free(&text);
-    return good ? true : export_fail_memory(out);
+    lmi_text_free(&whole);
+    lmi_text_free(&text);
+    return good ? true : lmi_export_fail_memory(out);
 }
 
 static void put_numbers(FILE *file, const char *key, const float *values, int count)
@@ -597,15 +607,15 @@ static void put_numbers(FILE *file, const char *key, const float *values, int co
     fprintf(file, ",\"%s\":[", key);
     for (int i = 0; i < count; i++) {
         text_buffer text = {.bytes = NULL};
-        text_add_json_number(&text, (double)values[i]);
+        lmi_text_add_json_number(&text, (double)values[i]);
         fprintf(file, i > 0 ? ",%s" : "%s", text.failed ? "0" : text.bytes);
-        text_free(&text);
+        lmi_text_free(&text);
     }
     fputs("]", file);
 }
 
 /* Joints stand as in the first frame while nothing plays. */
-static bool put_joint_nodes(exporter *out, FILE *file, const glb_body *body, uint32_t node, const joint_track *first)
+static bool put_joint_nodes(lm_exporter *out, FILE *file, const glb_body *body, uint32_t node, const joint_track *first)
 {
     uint32_t count = body->rig.joint_count;
     fputs(",{\"name\":", file);
@@ -636,13 +646,13 @@ static bool put_joint_nodes(exporter *out, FILE *file, const glb_body *body, uin
     return true;
 }
 
-static bool put_nodes(exporter *out, FILE *file)
+static bool put_nodes(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
-    bool jointed = out->options.motion == EXPORT_JOINTS;
+    bool jointed = out->options.motion == LM_EXPORT_JOINTS;
     uint32_t node = 0, joint = 0;
-    if (jointed && !spool_read(&s->tracks, 0, s->joint_count * sizeof *s->record, 0, s->record,
-                               s->joint_count * sizeof *s->record, out->error.text)) {
+    if (jointed && !lmi_spool_read(&s->tracks, 0, s->joint_count * sizeof *s->record, 0, s->record,
+                                   s->joint_count * sizeof *s->record, out->error.text)) {
         return false;
     }
     fputs("\"nodes\":[", file);
@@ -688,7 +698,7 @@ static void put_attributes(FILE *file, const glb_body *body)
     fputs("}", file);
 }
 
-static bool put_meshes(exporter *out, FILE *file)
+static bool put_meshes(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
     fputs("\"meshes\":[", file);
@@ -706,7 +716,7 @@ static bool put_meshes(exporter *out, FILE *file)
         } else {
             fputs(",\"mode\":0", file);
         }
-        bool morphs = out->options.motion == EXPORT_MORPHS && out->frames > 1;
+        bool morphs = out->options.motion == LM_EXPORT_MORPHS && out->frames > 1;
         fputs(morphs ? ",\"targets\":[" : "", file);
         for (uint32_t f = 1; morphs && f < out->frames; f++) {
             uint32_t at = s->morphs_from + (f - 1) * s->morphs_a_frame + body->first_morph;
@@ -723,7 +733,7 @@ static bool put_meshes(exporter *out, FILE *file)
     return true;
 }
 
-static void put_skins(exporter *out, FILE *file)
+static void put_skins(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
     uint32_t node = 0;
@@ -741,10 +751,10 @@ static void put_skins(exporter *out, FILE *file)
 }
 
 /* Sampler n belongs to channel n. */
-static void put_animation(exporter *out, FILE *file)
+static void put_animation(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
-    bool jointed = out->options.motion == EXPORT_JOINTS;
+    bool jointed = out->options.motion == LM_EXPORT_JOINTS;
     uint32_t joints = jointed ? s->joint_count : 0, samplers = jointed ? 4 * joints : 1;
     fputs("\"animations\":[{\"name\":\"limber\",\"samplers\":[", file);
     for (uint32_t i = 0; i < samplers; i++) {
@@ -769,11 +779,11 @@ static void put_animation(exporter *out, FILE *file)
     fputs("]}],", file);
 }
 
-static bool put_json(exporter *out, FILE *file)
+static bool put_json(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
     fprintf(file, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"Limber %s\"", lm_version());
-    if (out->options.motion == EXPORT_JOINTS) {
+    if (out->options.motion == LM_EXPORT_JOINTS) {
         const float loss[3] = {(float)out->loss.largest, (float)out->loss.mean, (float)out->loss.size};
         fputs(",\"extras\":{\"units\":\"metres\"", file);
         put_numbers(file, "largest_error", loss, 1);
@@ -784,12 +794,12 @@ static bool put_json(exporter *out, FILE *file)
     if (!put_nodes(out, file) || !put_meshes(out, file)) {
         return false;
     }
-    if (out->options.motion == EXPORT_JOINTS) put_skins(out, file);
-    if (out->options.motion == EXPORT_JOINTS || out->frames > 1) put_animation(out, file);
+    if (out->options.motion == LM_EXPORT_JOINTS) put_skins(out, file);
+    if (out->options.motion == LM_EXPORT_JOINTS || out->frames > 1) put_animation(out, file);
     fprintf(file, "\"buffers\":[{\"byteLength\":%llu}],\"bufferViews\":[", (unsigned long long)s->bytes);
-    bool good = spool_copy(&s->spool, VIEWS, file, out->error.text);
+    bool good = lmi_spool_copy(&s->spool, VIEWS, file, out->error.text);
     fputs("],\"accessors\":[", file);
-    good = good && spool_copy(&s->spool, ACCESSORS, file, out->error.text);
+    good = good && lmi_spool_copy(&s->spool, ACCESSORS, file, out->error.text);
     fputs("]}", file);
     return good;
 }
@@ -798,19 +808,19 @@ static bool put_json(exporter *out, FILE *file)
  * The file
  */
 
-static bool put_chunks(exporter *out, FILE *file)
+static bool put_chunks(lm_exporter *out, FILE *file)
 {
     glb_state *s = out->state;
-    bool jointed = out->options.motion == EXPORT_JOINTS;
-    for (int i = 0; i < 5; i++) export_put_u32(file, 0); /* filled in below */
+    bool jointed = out->options.motion == LM_EXPORT_JOINTS;
+    for (int i = 0; i < 5; i++) lmi_export_put_u32(file, 0); /* filled in below */
     if (!put_json(out, file)) {
         return false;
     }
     off_t end = ftello(file);
     for (; end % 4 != 0; end++) fputc(' ', file);
-    export_put_u32(file, (uint32_t)s->bytes);
-    export_put_u32(file, 0x004e4942); /* "BIN" */
-    bool good = spool_copy(&s->spool, DATA, file, out->error.text);
+    lmi_export_put_u32(file, (uint32_t)s->bytes);
+    lmi_export_put_u32(file, 0x004e4942); /* "BIN" */
+    bool good = lmi_spool_copy(&s->spool, DATA, file, out->error.text);
     if (good && jointed) {
         good = put_tracks(out);
     } else if (good && out->frames > 1) {
@@ -818,48 +828,48 @@ static bool put_chunks(exporter *out, FILE *file)
     }
     uint64_t total = (uint64_t)end + 8 + s->bytes;
     if (good && total > UINT32_MAX) {
-        return export_fail(out, "more than the 4 GB that a GLB file may have");
+        return lmi_export_fail(out, "more than the 4 GB that a GLB file may have");
     }
     fseeko(file, 0, SEEK_SET);
-    export_put_u32(file, 0x46546c67); /* "glTF" */
-    export_put_u32(file, 2);
-    export_put_u32(file, (uint32_t)total);
-    export_put_u32(file, (uint32_t)(end - 20));
-    export_put_u32(file, 0x4e4f534a); /* "JSON" */
+    lmi_export_put_u32(file, 0x46546c67); /* "glTF" */
+    lmi_export_put_u32(file, 2);
+    lmi_export_put_u32(file, (uint32_t)total);
+    lmi_export_put_u32(file, (uint32_t)(end - 20));
+    lmi_export_put_u32(file, 0x4e4f534a); /* "JSON" */
     return good;
 }
 
-static bool finish(exporter *out)
+static bool finish(lm_exporter *out)
 {
     glb_state *s = out->state;
-    bool jointed = out->options.motion == EXPORT_JOINTS;
+    bool jointed = out->options.motion == LM_EXPORT_JOINTS;
     bool good = jointed ? describe_tracks(out) : out->frames < 2 || describe_weights(out);
-    return good && put_chunks(out, s->file.stream) && partial_keep(&s->file, out->error.text);
+    return good && put_chunks(out, s->file.stream) && lmi_partial_keep(&s->file, out->error.text);
 }
 
-static void close_files(exporter *out)
+static void close_files(lm_exporter *out)
 {
     glb_state *s = out->state;
-    partial_drop(&s->file);
-    spool_close(&s->spool);
-    spool_close(&s->tracks);
+    lmi_partial_drop(&s->file);
+    lmi_spool_close(&s->spool);
+    lmi_spool_close(&s->tracks);
     for (uint32_t b = 0; s->bodies != NULL && b < out->body_count; b++) {
         free(s->bodies[b].name);
         free(s->bodies[b].rest);
         free(s->bodies[b].base);
         free(s->bodies[b].base_normals);
-        joints_free(&s->bodies[b].rig);
+        lmi_glb_joints_free(&s->bodies[b].rig);
     }
     free(s->bodies);
     free(s->record);
 }
 
-const export_writer export_glb = {"glb",
-                                  "glTF 2.0 in one file: meshes that joints or morph targets move",
-                                  EXPORT_SURFACE | EXPORT_REST,
-                                  true,
-                                  sizeof(glb_state),
-                                  begin,
-                                  add,
-                                  finish,
-                                  close_files};
+const export_writer lmi_export_glb = {"glb",
+                                      "glTF 2.0 in one file: meshes that joints or morph targets move",
+                                      LM_EXPORT_SURFACE | LM_EXPORT_REST,
+                                      true,
+                                      sizeof(glb_state),
+                                      begin,
+                                      add,
+                                      finish,
+                                      close_files};

@@ -72,27 +72,27 @@ static char *make_name(const usda_state *s, uint32_t index, const char *name)
 static void add_number(text_buffer *text, float value)
 {
     char digits[OBJ_NUMBER_SIZE];
-    text_add(text, digits, obj_format_number(value, digits));
+    lmi_text_add(text, digits, lmi_obj_format_number(value, digits));
 }
 
 static void add_tuple(text_buffer *text, const float *values, int count)
 {
-    text_add(text, "(", 1);
+    lmi_text_add(text, "(", 1);
     for (int i = 0; i < count; i++) {
-        if (i > 0) text_add(text, ", ", 2);
+        if (i > 0) lmi_text_add(text, ", ", 2);
         add_number(text, values[i]);
     }
-    text_add(text, ")", 1);
+    lmi_text_add(text, ")", 1);
 }
 
 static void add_tuples(text_buffer *text, const float *values, uint32_t count, int size)
 {
-    text_add(text, "[", 1);
+    lmi_text_add(text, "[", 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (i > 0) text_add(text, ", ", 2);
+        if (i > 0) lmi_text_add(text, ", ", 2);
         add_tuple(text, values + (size_t)size * i, size);
     }
-    text_add(text, "]", 1);
+    lmi_text_add(text, "]", 1);
 }
 
 /* Display colours are linear light. */
@@ -110,15 +110,15 @@ static void add_colour(text_buffer *text, const uint8_t *rgb)
 
 static void add_colours(text_buffer *text, const uint8_t *colours, uint32_t count)
 {
-    text_add(text, "[", 1);
+    lmi_text_add(text, "[", 1);
     for (uint32_t i = 0; i < count; i++) {
-        if (i > 0) text_add(text, ", ", 2);
+        if (i > 0) lmi_text_add(text, ", ", 2);
         add_colour(text, colours + 3u * (size_t)i);
     }
-    text_add(text, "]", 1);
+    lmi_text_add(text, "]", 1);
 }
 
-static void add_extent(text_buffer *text, const export_body *body)
+static void add_extent(text_buffer *text, const lm_export_body *body)
 {
     float box[6] = {0};
     for (uint32_t i = 0; i < body->vertex_count; i++) {
@@ -133,20 +133,20 @@ static void add_extent(text_buffer *text, const export_body *body)
 
 static void add_integers(text_buffer *text, const uint32_t *values, size_t count)
 {
-    text_add(text, "[", 1);
+    lmi_text_add(text, "[", 1);
     for (size_t i = 0; i < count; i++) {
-        text_addf(text, i > 0 ? ", %u" : "%u", (unsigned)values[i]);
+        lmi_text_addf(text, i > 0 ? ", %u" : "%u", (unsigned)values[i]);
     }
-    text_add(text, "]", 1);
+    lmi_text_add(text, "]", 1);
 }
 
 static void add_threes(text_buffer *text, uint32_t count)
 {
-    text_add(text, "[", 1);
+    lmi_text_add(text, "[", 1);
     for (uint32_t i = 0; i < count; i++) {
-        text_add(text, i > 0 ? ", 3" : "3", i > 0 ? 3 : 1);
+        lmi_text_add(text, i > 0 ? ", 3" : "3", i > 0 ? 3 : 1);
     }
-    text_add(text, "]", 1);
+    lmi_text_add(text, "]", 1);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ static void add_threes(text_buffer *text, uint32_t count)
  */
 
 /* What a stream holds of a body in this frame. */
-static void add_value(text_buffer *text, const export_body *body, int stream)
+static void add_value(text_buffer *text, const lm_export_body *body, int stream)
 {
     switch (stream) {
     case POINTS: add_tuples(text, &body->positions[0].x, body->vertex_count, 3); break;
@@ -168,22 +168,22 @@ static void add_value(text_buffer *text, const export_body *body, int stream)
 }
 
 /* The first value stands alone, the others have their time codes before them: put_attribute makes either kind of it. */
-static bool put_sample(exporter *out, uint32_t b, const export_body *body, int stream)
+static bool put_sample(lm_exporter *out, uint32_t b, const lm_export_body *body, int stream)
 {
     usda_state *s = out->state;
     text_buffer text = {.bytes = NULL};
     if (out->frames > 0) {
-        text_addf(&text, ",\n            %u: ", (unsigned)out->frames);
+        lmi_text_addf(&text, ",\n            %u: ", (unsigned)out->frames);
     }
     add_value(&text, body, stream);
-    bool good = text.failed
-                    ? export_fail_memory(out)
-                    : spool_add(&s->spool, b * STREAMS + (uint32_t)stream, text.bytes, text.length, out->error.text);
-    text_free(&text);
+    bool good = text.failed ? lmi_export_fail_memory(out)
+                            : lmi_spool_add(&s->spool, b * STREAMS + (uint32_t)stream, text.bytes, text.length,
+                                            out->error.text);
+    lmi_text_free(&text);
     return good;
 }
 
-static bool put_body(exporter *out, uint32_t b, const export_body *body)
+static bool put_body(lm_exporter *out, uint32_t b, const lm_export_body *body)
 {
     usda_state *s = out->state;
     usda_body *known = &s->bodies[b];
@@ -203,7 +203,7 @@ static bool put_body(exporter *out, uint32_t b, const export_body *body)
  * Before the first frame
  */
 
-static void note_colours(usda_body *known, const export_body *body)
+static void note_colours(usda_body *known, const lm_export_body *body)
 {
     uint64_t sum[3] = {0};
     known->one_colour = true;
@@ -217,7 +217,7 @@ static void note_colours(usda_body *known, const export_body *body)
     }
 }
 
-static bool note_body(exporter *out, uint32_t b, const export_body *body)
+static bool note_body(lm_exporter *out, uint32_t b, const lm_export_body *body)
 {
     usda_state *s = out->state;
     usda_body *known = &s->bodies[b];
@@ -225,7 +225,7 @@ static bool note_body(exporter *out, uint32_t b, const export_body *body)
     known->name = make_name(s, b, body->name);
     known->display = malloc(length);
     if (known->name == NULL || known->display == NULL) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     memcpy(known->display, body->name, length);
     known->surface = body->triangle_count > 0;
@@ -238,23 +238,23 @@ static bool note_body(exporter *out, uint32_t b, const export_body *body)
     return true;
 }
 
-static bool begin(exporter *out, const export_frame *first)
+static bool begin(lm_exporter *out, const lm_export_frame *first)
 {
     usda_state *s = out->state;
     s->bodies = calloc(first->body_count + 1u, sizeof *s->bodies);
     if (s->bodies == NULL || first->body_count > UINT32_MAX / STREAMS) {
-        return export_fail_memory(out);
+        return lmi_export_fail_memory(out);
     }
     for (uint32_t b = 0; b < first->body_count; b++) {
         if (!note_body(out, b, &first->bodies[b])) {
             return false;
         }
     }
-    return partial_open(&s->file, out->path, out->error.text) &&
-           spool_open(&s->spool, out->path, ".samples", first->body_count * STREAMS, out->error.text);
+    return lmi_partial_open(&s->file, out->path, out->error.text) &&
+           lmi_spool_open(&s->spool, out->path, ".samples", first->body_count * STREAMS, out->error.text);
 }
 
-static bool add(exporter *out, const export_frame *frame)
+static bool add(lm_exporter *out, const lm_export_frame *frame)
 {
     for (uint32_t b = 0; b < frame->body_count; b++) {
         if (!put_body(out, b, &frame->bodies[b])) {
@@ -268,21 +268,21 @@ static bool add(exporter *out, const export_frame *frame)
  * The stage
  */
 
-static void put_header(exporter *out, FILE *file)
+static void put_header(lm_exporter *out, FILE *file)
 {
     text_buffer rate = {.bytes = NULL};
-    text_add_json_number(&rate, out->options.rate);
+    lmi_text_add_json_number(&rate, out->options.rate);
     const char *number = rate.failed ? "60" : rate.bytes;
     fprintf(file,
             "#usda 1.0\n(\n    defaultPrim = \"limber\"\n    doc = \"Limber: metres\"\n    endTimeCode = %u\n"
             "    framesPerSecond = %s\n    metersPerUnit = 1\n    startTimeCode = 0\n    timeCodesPerSecond = %s\n"
             "    upAxis = \"%c\"\n)\n\ndef Xform \"limber\" (\n    kind = \"component\"\n)\n{\n",
             (unsigned)(out->frames - 1), number, number, out->options.z_up ? 'Z' : 'Y');
-    text_free(&rate);
+    lmi_text_free(&rate);
 }
 
 /* `interpolation` may be null. */
-static bool put_attribute(exporter *out, uint32_t b, int stream, bool sampled, const char *type,
+static bool put_attribute(lm_exporter *out, uint32_t b, int stream, bool sampled, const char *type,
                           const char *interpolation)
 {
     usda_state *s = out->state;
@@ -294,7 +294,7 @@ static bool put_attribute(exporter *out, uint32_t b, int stream, bool sampled, c
     }
     if (!sampled) {
         fputs(" = ", file);
-        if (!spool_copy(&s->spool, b * STREAMS + (uint32_t)stream, file, out->error.text)) {
+        if (!lmi_spool_copy(&s->spool, b * STREAMS + (uint32_t)stream, file, out->error.text)) {
             return false;
         }
     }
@@ -306,7 +306,7 @@ static bool put_attribute(exporter *out, uint32_t b, int stream, bool sampled, c
         return true;
     }
     fprintf(file, "        %s.timeSamples = {\n            0: ", type);
-    bool good = spool_copy(&s->spool, b * STREAMS + (uint32_t)stream, file, out->error.text);
+    bool good = lmi_spool_copy(&s->spool, b * STREAMS + (uint32_t)stream, file, out->error.text);
     fputs(",\n        }\n", file);
     return good;
 }
@@ -341,7 +341,7 @@ static void put_material(FILE *file, const usda_body *known)
               file);
     }
     fputs("        }\n", file);
-    text_free(&colour);
+    lmi_text_free(&colour);
 }
 
 static void put_display_name(FILE *file, const char *name)
@@ -353,7 +353,7 @@ static void put_display_name(FILE *file, const char *name)
     }
 }
 
-static bool put_prim(exporter *out, uint32_t b)
+static bool put_prim(lm_exporter *out, uint32_t b)
 {
     usda_state *s = out->state;
     const usda_body *known = &s->bodies[b];
@@ -381,7 +381,7 @@ static bool put_prim(exporter *out, uint32_t b)
     return good;
 }
 
-static bool finish(exporter *out)
+static bool finish(lm_exporter *out)
 {
     usda_state *s = out->state;
     FILE *file = s->file.stream;
@@ -395,14 +395,14 @@ static bool finish(exporter *out)
         if (s->bodies[b].surface) put_material(file, &s->bodies[b]);
     }
     fputs("    }\n}\n", file);
-    return good && partial_keep(&s->file, out->error.text);
+    return good && lmi_partial_keep(&s->file, out->error.text);
 }
 
-static void close_files(exporter *out)
+static void close_files(lm_exporter *out)
 {
     usda_state *s = out->state;
-    partial_drop(&s->file);
-    spool_close(&s->spool);
+    lmi_partial_drop(&s->file);
+    lmi_spool_close(&s->spool);
     for (uint32_t b = 0; s->bodies != NULL && b < out->body_count; b++) {
         free(s->bodies[b].name);
         free(s->bodies[b].display);
@@ -410,12 +410,12 @@ static void close_files(exporter *out)
     free(s->bodies);
 }
 
-const export_writer export_usda = {"usda",
-                                   "USD as text: meshes with time samples, also where their topology changes",
-                                   EXPORT_SURFACE,
-                                   false,
-                                   sizeof(usda_state),
-                                   begin,
-                                   add,
-                                   finish,
-                                   close_files};
+const export_writer lmi_export_usda = {"usda",
+                                       "USD as text: meshes with time samples, also where their topology changes",
+                                       LM_EXPORT_SURFACE,
+                                       false,
+                                       sizeof(usda_state),
+                                       begin,
+                                       add,
+                                       finish,
+                                       close_files};

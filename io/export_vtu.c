@@ -38,11 +38,14 @@ static void announce(vtu_file *v, const char *type, const char *name, int compon
 
 static void put_u64(FILE *file, uint64_t value)
 {
-    export_put_u32(file, (uint32_t)value);
-    export_put_u32(file, (uint32_t)(value >> 32));
+    lmi_export_put_u32(file, (uint32_t)value);
+    lmi_export_put_u32(file, (uint32_t)(value >> 32));
 }
 
-static void put_words(FILE *file, const void *words, uint64_t count) { export_put_words(file, words, (size_t)count); }
+static void put_words(FILE *file, const void *words, uint64_t count)
+{
+    lmi_export_put_words(file, words, (size_t)count);
+}
 
 static void begin_file(vtu_file *v, uint64_t points, uint64_t cells)
 {
@@ -74,7 +77,7 @@ static void put_cell_ends(FILE *file, uint64_t cells, const uint32_t *counts, co
     for (uint32_t r = 0; r < runs; r++) {
         for (uint32_t i = 0; i < counts[r]; i++) {
             end += types[r] == VERTEX_CELL ? 1 : types[r] == TRIANGLE_CELL ? 3 : 4;
-            export_put_u32(file, end);
+            lmi_export_put_u32(file, end);
         }
     }
     put_u64(file, cells);
@@ -86,13 +89,13 @@ static void put_cell_ends(FILE *file, uint64_t cells, const uint32_t *counts, co
 }
 
 /* Four bytes for each point: the number of its body. */
-static void put_bodies(FILE *file, const export_frame *frame, uint64_t points, bool surface)
+static void put_bodies(FILE *file, const lm_export_frame *frame, uint64_t points, bool surface)
 {
     put_u64(file, 4 * points);
     for (uint32_t b = 0; b < frame->body_count; b++) {
         uint32_t count = surface ? frame->bodies[b].vertex_count : frame->bodies[b].particles.count;
         for (uint32_t i = 0; i < count; i++) {
-            export_put_u32(file, b);
+            lmi_export_put_u32(file, b);
         }
     }
 }
@@ -101,20 +104,21 @@ static void put_bodies(FILE *file, const export_frame *frame, uint64_t points, b
  * Particles: cells are the particles themselves or, of a body of tetrahedra, these
  */
 
-static uint32_t cells_of(const export_particles *p) { return p->tet_count > 0 ? p->tet_count : p->count; }
+static uint32_t cells_of(const lm_export_particles *p) { return p->tet_count > 0 ? p->tet_count : p->count; }
 
-static void put_particle_data(FILE *file, const export_frame *frame, uint64_t points)
+static void put_particle_data(FILE *file, const lm_export_frame *frame, uint64_t points)
 {
     static const struct {
         size_t at;
         uint32_t words;
-    } columns[] = {{offsetof(export_particles, velocities), 3}, {offsetof(export_particles, masses), 1},
-                   {offsetof(export_particles, strains), 6},    {offsetof(export_particles, stretches), 1},
-                   {offsetof(export_particles, regions), 1},    {offsetof(export_particles, pieces), 1}};
+    } columns[] = {{offsetof(lm_export_particles, velocities), 3}, {offsetof(lm_export_particles, masses), 1},
+                   {offsetof(lm_export_particles, strains), 6},    {offsetof(lm_export_particles, stretches), 1},
+                   {offsetof(lm_export_particles, stresses), 6},   {offsetof(lm_export_particles, von_mises), 1},
+                   {offsetof(lm_export_particles, regions), 1},    {offsetof(lm_export_particles, pieces), 1}};
     for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++) {
         put_u64(file, 4u * columns[c].words * points);
         for (uint32_t b = 0; b < frame->body_count; b++) {
-            const export_particles *p = &frame->bodies[b].particles;
+            const lm_export_particles *p = &frame->bodies[b].particles;
             const void *array;
             memcpy(&array, (const char *)p + columns[c].at, sizeof array);
             put_words(file, array, (uint64_t)columns[c].words * p->count);
@@ -122,17 +126,17 @@ static void put_particle_data(FILE *file, const export_frame *frame, uint64_t po
     }
 }
 
-static void put_particle_cells(FILE *file, const export_frame *frame, uint64_t corners)
+static void put_particle_cells(FILE *file, const lm_export_frame *frame, uint64_t corners)
 {
     put_u64(file, 4 * corners);
     uint32_t first = 0;
     for (uint32_t b = 0; b < frame->body_count; b++) {
-        const export_particles *p = &frame->bodies[b].particles;
+        const lm_export_particles *p = &frame->bodies[b].particles;
         for (size_t i = 0; i < 4u * (size_t)p->tet_count; i++) {
-            export_put_u32(file, first + p->tets[i]);
+            lmi_export_put_u32(file, first + p->tets[i]);
         }
         for (uint32_t i = 0; p->tet_count == 0 && i < p->count; i++) {
-            export_put_u32(file, first + i);
+            lmi_export_put_u32(file, first + i);
         }
         first += p->count;
     }
@@ -145,23 +149,26 @@ static void announce_particles(vtu_file *v, uint64_t points)
     announce(v, "Float32", "mass", 1, points, 4);
     announce(v, "Float32", "strain", 6, points, 4);
     announce(v, "Float32", "stretch", 1, points, 4);
+    announce(v, "Float32", "stress", 6, points, 4);
+    announce(v, "Float32", "von_mises", 1, points, 4);
     announce(v, "Int32", "region", 1, points, 4);
     announce(v, "Int32", "piece", 1, points, 4);
     announce(v, "Int32", "body", 1, points, 4);
 }
 
-static bool write_particles(exporter *out, FILE *file, const export_frame *frame, uint32_t *counts, uint8_t *types)
+static bool write_particles(lm_exporter *out, FILE *file, const lm_export_frame *frame, uint32_t *counts,
+                            uint8_t *types)
 {
     uint64_t points = 0, cells = 0, corners = 0;
     for (uint32_t b = 0; b < frame->body_count; b++) {
-        const export_particles *p = &frame->bodies[b].particles;
+        const lm_export_particles *p = &frame->bodies[b].particles;
         points += p->count;
         cells += counts[b] = cells_of(p);
         types[b] = p->tet_count > 0 ? TET_CELL : VERTEX_CELL;
         corners += (uint64_t)counts[b] * (p->tet_count > 0 ? 4 : 1);
     }
     if (points > INT32_MAX || corners > INT32_MAX) {
-        return export_fail(out, "there are more particles than the format can count");
+        return lmi_export_fail(out, "there are more particles than the format can count");
     }
     vtu_file v = {.file = file};
     begin_file(&v, points, cells);
@@ -183,31 +190,31 @@ static bool write_particles(exporter *out, FILE *file, const export_frame *frame
  * Surfaces: bodies that have one
  */
 
-static void put_surface_data(FILE *file, const export_frame *frame, uint64_t points)
+static void put_surface_data(FILE *file, const lm_export_frame *frame, uint64_t points)
 {
     put_u64(file, 12 * points);
     for (uint32_t b = 0; b < frame->body_count; b++) {
-        const export_body *body = &frame->bodies[b];
-        for (uint32_t i = 0; body->normals == NULL && i < 3u * body->vertex_count; i++) export_put_u32(file, 0);
+        const lm_export_body *body = &frame->bodies[b];
+        for (uint32_t i = 0; body->normals == NULL && i < 3u * body->vertex_count; i++) lmi_export_put_u32(file, 0);
         if (body->normals != NULL) put_words(file, body->normals, 3u * (uint64_t)body->vertex_count);
     }
     put_u64(file, 3 * points);
     for (uint32_t b = 0; b < frame->body_count; b++) {
-        const export_body *body = &frame->bodies[b];
+        const lm_export_body *body = &frame->bodies[b];
         for (uint32_t i = 0; body->colours == NULL && i < 3u * body->vertex_count; i++) fputc(255, file);
         if (body->colours != NULL) fwrite(body->colours, 3, body->vertex_count, file);
     }
 }
 
-static bool write_surface(exporter *out, FILE *file, const export_frame *frame, uint32_t *counts, uint8_t *types)
+static bool write_surface(lm_exporter *out, FILE *file, const lm_export_frame *frame, uint32_t *counts, uint8_t *types)
 {
-    uint64_t points = export_count_vertices(frame), cells = 0;
+    uint64_t points = lmi_export_count_vertices(frame), cells = 0;
     for (uint32_t b = 0; b < frame->body_count; b++) {
         cells += counts[b] = frame->bodies[b].triangle_count;
         types[b] = TRIANGLE_CELL;
     }
     if (points > INT32_MAX || 3 * cells > INT32_MAX) {
-        return export_fail(out, "there are more triangles than the format can count");
+        return lmi_export_fail(out, "there are more triangles than the format can count");
     }
     vtu_file v = {.file = file};
     begin_file(&v, points, cells);
@@ -226,7 +233,7 @@ static bool write_surface(exporter *out, FILE *file, const export_frame *frame, 
     uint32_t first = 0;
     for (uint32_t b = 0; b < frame->body_count; b++) {
         for (size_t i = 0; i < 3u * (size_t)frame->bodies[b].triangle_count; i++) {
-            export_put_u32(file, first + frame->bodies[b].triangles[i]);
+            lmi_export_put_u32(file, first + frame->bodies[b].triangles[i]);
         }
         first += frame->bodies[b].vertex_count;
     }
@@ -239,21 +246,21 @@ static bool write_surface(exporter *out, FILE *file, const export_frame *frame, 
  * All of them
  */
 
-static bool open_series(exporter *out, partial_series *series, const char *ending)
+static bool open_series(lm_exporter *out, partial_series *series, const char *ending)
 {
-    char *path = export_beside(out->path, ending);
-    bool good = path != NULL ? partial_series_open(series, path, out->options.frame_count, out->error.text)
-                             : export_fail_memory(out);
+    char *path = lmi_export_beside(out->path, ending);
+    bool good = path != NULL ? lmi_partial_series_open(series, path, out->options.frame_count, out->error.text)
+                             : lmi_export_fail_memory(out);
     free(path);
     return good;
 }
 
-static bool begin(exporter *out, const export_frame *first)
+static bool begin(lm_exporter *out, const lm_export_frame *first)
 {
     (void)first;
     vtu_state *s = out->state;
-    char *path = export_beside(out->path, ".pvd");
-    bool good = path != NULL ? partial_open(&s->pvd, path, out->error.text) : export_fail_memory(out);
+    char *path = lmi_export_beside(out->path, ".pvd");
+    bool good = path != NULL ? lmi_partial_open(&s->pvd, path, out->error.text) : lmi_export_fail_memory(out);
     free(path);
     good = good && open_series(out, &s->particles, ".particles.vtu") && open_series(out, &s->surface, ".surface.vtu");
     if (good) {
@@ -264,33 +271,34 @@ static bool begin(exporter *out, const export_frame *first)
     return good;
 }
 
-static bool put_entry(exporter *out, const export_frame *frame, partial_series *series, int part, const char *label)
+static bool put_entry(lm_exporter *out, const lm_export_frame *frame, partial_series *series, int part,
+                      const char *label)
 {
     vtu_state *s = out->state;
     text_buffer time = {.bytes = NULL};
-    text_add_json_number(&time, frame->time);
+    lmi_text_add_json_number(&time, frame->time);
     bool good = !time.failed;
     if (good) {
         fprintf(s->pvd.stream, "<DataSet timestep=\"%s\" part=\"%d\" name=\"%s\" file=\"", time.bytes, part, label);
-        for (const char *c = partial_series_name(series, out->frames); *c != '\0'; c++) {
+        for (const char *c = lmi_partial_series_name(series, out->frames); *c != '\0'; c++) {
             const char *word = *c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '"' ? "&quot;" : NULL;
             word != NULL ? fputs(word, s->pvd.stream) : fputc(*c, s->pvd.stream);
         }
         fputs("\"/>\n", s->pvd.stream);
     }
-    text_free(&time);
-    return good ? true : export_fail_memory(out);
+    lmi_text_free(&time);
+    return good ? true : lmi_export_fail_memory(out);
 }
 
-static bool add(exporter *out, const export_frame *frame)
+static bool add(lm_exporter *out, const lm_export_frame *frame)
 {
     vtu_state *s = out->state;
     uint32_t *counts = calloc(frame->body_count + 1u, sizeof *counts);
     uint8_t *types = calloc(frame->body_count + 1u, sizeof *types);
-    bool good = counts != NULL && types != NULL ? true : export_fail_memory(out);
-    good = good && partial_series_next(&s->particles, out->error.text) &&
+    bool good = counts != NULL && types != NULL ? true : lmi_export_fail_memory(out);
+    good = good && lmi_partial_series_next(&s->particles, out->error.text) &&
            write_particles(out, s->particles.stream, frame, counts, types) &&
-           partial_series_next(&s->surface, out->error.text) &&
+           lmi_partial_series_next(&s->surface, out->error.text) &&
            write_surface(out, s->surface.stream, frame, counts, types) &&
            put_entry(out, frame, &s->particles, 0, "particles") && put_entry(out, frame, &s->surface, 1, "surface");
     free(counts);
@@ -298,30 +306,30 @@ static bool add(exporter *out, const export_frame *frame)
     return good;
 }
 
-static bool finish(exporter *out)
+static bool finish(lm_exporter *out)
 {
     vtu_state *s = out->state;
     char *error = out->error.text;
     fputs("</Collection>\n</VTKFile>\n", s->pvd.stream);
-    return partial_close(&s->pvd, error) && partial_series_close(&s->particles, error) &&
-           partial_series_close(&s->surface, error) && partial_series_keep(&s->particles, error) &&
-           partial_series_keep(&s->surface, error) && partial_keep(&s->pvd, error);
+    return lmi_partial_close(&s->pvd, error) && lmi_partial_series_close(&s->particles, error) &&
+           lmi_partial_series_close(&s->surface, error) && lmi_partial_series_keep(&s->particles, error) &&
+           lmi_partial_series_keep(&s->surface, error) && lmi_partial_keep(&s->pvd, error);
 }
 
-static void close_files(exporter *out)
+static void close_files(lm_exporter *out)
 {
     vtu_state *s = out->state;
-    partial_drop(&s->pvd);
-    partial_series_drop(&s->particles);
-    partial_series_drop(&s->surface);
+    lmi_partial_drop(&s->pvd);
+    lmi_partial_series_drop(&s->particles);
+    lmi_partial_series_drop(&s->surface);
 }
 
-const export_writer export_vtu = {"vtu",
-                                  "for ParaView: name.pvd, and particles and surfaces of each frame as VTU files",
-                                  EXPORT_SURFACE | EXPORT_PARTICLES,
-                                  false,
-                                  sizeof(vtu_state),
-                                  begin,
-                                  add,
-                                  finish,
-                                  close_files};
+const export_writer lmi_export_vtu = {"vtu",
+                                      "for ParaView: name.pvd, and particles and surfaces of each frame as VTU files",
+                                      LM_EXPORT_SURFACE | LM_EXPORT_PARTICLES,
+                                      false,
+                                      sizeof(vtu_state),
+                                      begin,
+                                      add,
+                                      finish,
+                                      close_files};

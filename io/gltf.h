@@ -1,12 +1,13 @@
 /*
  * glTF 2.0 as its reader sees it: the tree of the JSON part with its lists at hand, and the buffers beside it.
  *
- *   gltf_read.c      the container (.gltf or .glb), scenes, nodes and their transforms
+ *   lmi_gltf_read.c      the container (.gltf or .glb), scenes, nodes and their transforms
  *   gltf_mesh.c      primitives: attributes, indices, colours
- *   gltf_morph.c     morph targets
+ *   lmi_gltf_morph.c     morph targets
  *   gltf_accessor.c  buffers, views and accessors: numbers out of bytes
  *   gltf_rig.c       skins: joints, inverse bind matrices, weights (rig.h)
  *   gltf_animation.c animations of nodes
+ *   gltf_cache.c     the motion of all vertices (cache.h)
  *
  * Every index, offset, length and count in the file is checked before it is used. Sums and products of them cannot
  * overflow: each is below 2^32.
@@ -47,10 +48,20 @@ typedef struct gltf_file {
     gltf_buffer *loaded;         /* one for each buffer */
     const unsigned char *binary; /* the binary chunk of a .glb file; null: none */
     uint64_t binary_size;
-    uint64_t total_size; /* of the file and the buffers loaded so far */
-    uint64_t work;       /* vertices and indices decoded so far */
-    bool found_target;   /* a mesh has the morph target that the reader wants */
+    uint64_t total_size;         /* of the file and the buffers loaded so far */
+    uint64_t work;               /* vertices and indices decoded so far */
+    bool found_target;           /* a mesh has the morph target that the reader wants */
+    bool keeps_origins;          /* `origins` is wanted: */
+    struct gltf_origin *origins; /* for each vertex of the reader's mesh */
+    size_t origin_capacity;
+    uint32_t node; /* whose mesh is being added */
 } gltf_file;
+
+/* Where a vertex came from. */
+typedef struct gltf_origin {
+    const json_value *primitive;
+    uint32_t node, mesh, vertex; /* node: its number in the file */
+} gltf_origin;
 
 /* The numbers of an accessor, `components` for each of `count` elements. */
 typedef struct gltf_array {
@@ -66,38 +77,42 @@ typedef struct gltf_parts {
     gltf_matrix matrix;
 } gltf_parts;
 
-bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts);
-gltf_matrix gltf_from_parts(const gltf_parts *parts);
-gltf_matrix gltf_multiply(const gltf_matrix *a, const gltf_matrix *b);
-extern const gltf_matrix gltf_identity;
+bool lmi_gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts);
+gltf_matrix lmi_gltf_from_parts(const gltf_parts *parts);
+gltf_matrix lmi_gltf_multiply(const gltf_matrix *a, const gltf_matrix *b);
+extern const gltf_matrix lmi_gltf_identity;
 
 /* Reads the container and calls file->use, of which it returns the result. */
-bool gltf_open(gltf_file *file);
+bool lmi_gltf_open(gltf_file *file);
 
 /* Fills the error, with the line of `where` in a text; returns false. `where` may be null. */
-bool gltf_fail(gltf_file *file, const json_value *where, const char *format, ...) TEXT_PRINTF(3, 4);
+bool lmi_gltf_fail(gltf_file *file, const json_value *where, const char *format, ...) TEXT_PRINTF(3, 4);
 
 /* A member of `object` (the `index`-th of `list`) as a whole number below `limit`. When it is missing it is `fallback`,
  * and an error when that is GLTF_REQUIRED. */
 #define GLTF_REQUIRED UINT64_MAX
 #define GLTF_NONE (UINT64_MAX - 1) /* a fallback that is no number of anything */
-bool gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, const json_value *object, const char *key,
-                      uint64_t limit, uint64_t fallback, uint64_t *number);
+bool lmi_gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, const json_value *object,
+                          const char *key, uint64_t limit, uint64_t fallback, uint64_t *number);
 
 /* All numbers of an accessor; array->values is to be freed, after a failure too. */
-bool gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array);
+bool lmi_gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array);
 
 /* Frees what was loaded for buffers. */
-void gltf_free_buffers(gltf_file *file);
+void lmi_gltf_free_buffers(gltf_file *file);
 
-/* gltf_morph.c: moves the positions of a primitive of mesh `index` to where the morph target that the reader wants puts them,
+/* lmi_gltf_morph.c: moves the positions of a primitive of mesh `index` to where the morph target that the reader wants puts them,
  * if it wants one and the mesh has it. */
-bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive, gltf_array *positions);
+bool lmi_gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive,
+                    gltf_array *positions);
 
 /* After everything was read: that some mesh had the target. */
-bool gltf_check_target(gltf_file *file);
+bool lmi_gltf_check_target(gltf_file *file);
+
+/* Adds all meshes of the scene that the file shows. */
+bool lmi_gltf_add_scene(gltf_file *file, const json_value *root);
 
 /* Adds the triangles of mesh `index` where `place` puts them. */
-bool gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place);
+bool lmi_gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place);
 
 #endif

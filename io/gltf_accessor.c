@@ -45,14 +45,14 @@ static bool load_data(gltf_file *file, uint64_t index, const json_value *uri, gl
     static const char marker[] = ";base64";
     size_t tail = sizeof marker - 1;
     if (!data || (size_t)(data - uri->text) < tail || memcmp(data - tail, marker, tail) != 0)
-        return gltf_fail(file, uri, "buffer %llu: data that is not base64", (unsigned long long)index);
+        return lmi_gltf_fail(file, uri, "buffer %llu: data that is not base64", (unsigned long long)index);
     data++;
     size_t length = uri->length - (size_t)(data - uri->text);
     buffer->memory = malloc(length / 4 * 3 + 3);
-    if (!buffer->memory) return mesh_reader_out_of_memory(file->reader);
+    if (!buffer->memory) return lmi_mesh_reader_out_of_memory(file->reader);
     buffer->bytes = buffer->memory;
     return decode_base64(data, length, buffer->memory, &buffer->size) ||
-           gltf_fail(file, uri, "buffer %llu: not valid base64", (unsigned long long)index);
+           lmi_gltf_fail(file, uri, "buffer %llu: not valid base64", (unsigned long long)index);
 }
 
 static int hex_digit(char c)
@@ -90,24 +90,24 @@ static bool load_file(gltf_file *file, uint64_t index, const json_value *uri, gl
 {
     const char *beside = file->reader->path;
     unsigned long long number = index;
-    if (!beside) return gltf_fail(file, uri, "buffer %llu: it is in another file, which cannot be reached", number);
+    if (!beside) return lmi_gltf_fail(file, uri, "buffer %llu: it is in another file, which cannot be reached", number);
     const char *slash = strrchr(beside, '/');
     size_t folder = slash ? (size_t)(slash - beside) + 1 : 0;
     char *path = malloc(folder + uri->length + 1);
-    if (!path) return mesh_reader_out_of_memory(file->reader);
+    if (!path) return lmi_mesh_reader_out_of_memory(file->reader);
     memcpy(path, beside, folder);
     size_t length = decode_percent(uri->text, uri->length, path + folder);
     bool loaded = stays_below(path + folder, length);
     if (!loaded) {
-        gltf_fail(file, uri, "buffer %llu: \"%.60s\" is not a file in the same folder or below", number, uri->text);
+        lmi_gltf_fail(file, uri, "buffer %llu: \"%.60s\" is not a file in the same folder or below", number, uri->text);
     } else {
         size_t size;
         const char *reason;
-        buffer->memory = mesh_load(path, &size, &reason);
+        buffer->memory = lmi_mesh_load(path, &size, &reason);
         buffer->bytes = buffer->memory;
         buffer->size = size;
         loaded = buffer->memory != NULL;
-        if (!loaded) gltf_fail(file, uri, "buffer %llu: %.200s: %s", number, path, reason);
+        if (!loaded) lmi_gltf_fail(file, uri, "buffer %llu: %.200s: %s", number, path, reason);
     }
     free(path);
     return loaded;
@@ -115,14 +115,14 @@ static bool load_file(gltf_file *file, uint64_t index, const json_value *uri, gl
 
 static bool load_buffer(gltf_file *file, uint64_t index)
 {
-    const json_value *object = file->buffers.items[index], *uri = json_get(object, "uri");
+    const json_value *object = file->buffers.items[index], *uri = lmi_json_get(object, "uri");
     gltf_buffer *buffer = &file->loaded[index];
     uint64_t length;
-    if (!gltf_take_number(file, &file->buffers, index, object, "byteLength", UINT32_MAX, GLTF_REQUIRED, &length))
+    if (!lmi_gltf_take_number(file, &file->buffers, index, object, "byteLength", UINT32_MAX, GLTF_REQUIRED, &length))
         return false;
     if (uri) {
         if (uri->kind != JSON_KIND_STRING)
-            return gltf_fail(file, uri, "buffer %llu: its uri is not a string", (unsigned long long)index);
+            return lmi_gltf_fail(file, uri, "buffer %llu: its uri is not a string", (unsigned long long)index);
         bool inside = uri->length > 5 && memcmp(uri->text, "data:", 5) == 0;
         if (inside ? !load_data(file, index, uri, buffer) : !load_file(file, index, uri, buffer)) return false;
         file->total_size += buffer->size;
@@ -130,18 +130,18 @@ static bool load_buffer(gltf_file *file, uint64_t index)
         buffer->bytes = file->binary;
         buffer->size = file->binary_size;
     } else {
-        return gltf_fail(file, object, "buffer %llu: it has no data (expected a uri%s)", (unsigned long long)index,
-                         index == 0 ? ", or a binary chunk" : "");
+        return lmi_gltf_fail(file, object, "buffer %llu: it has no data (expected a uri%s)", (unsigned long long)index,
+                             index == 0 ? ", or a binary chunk" : "");
     }
     if (buffer->size < length)
-        return gltf_fail(file, object, "buffer %llu: %llu bytes (expected %llu, its byteLength)",
-                         (unsigned long long)index, (unsigned long long)buffer->size, (unsigned long long)length);
-    if (file->total_size > MESH_MAX_BYTES) return gltf_fail(file, object, "its buffers are larger than 1 GiB");
+        return lmi_gltf_fail(file, object, "buffer %llu: %llu bytes (expected %llu, its byteLength)",
+                             (unsigned long long)index, (unsigned long long)buffer->size, (unsigned long long)length);
+    if (file->total_size > LM_MESH_MAX_BYTES) return lmi_gltf_fail(file, object, "its buffers are larger than 1 GiB");
     buffer->size = length;
     return true;
 }
 
-void gltf_free_buffers(gltf_file *file)
+void lmi_gltf_free_buffers(gltf_file *file)
 {
     for (uint32_t i = 0; file->loaded && i < file->buffers.count; i++) free(file->loaded[i].memory);
     free(file->loaded);
@@ -163,16 +163,16 @@ static bool find_view(gltf_file *file, uint64_t index, gltf_view *view)
     const gltf_list *views = &file->buffer_views;
     const json_value *object = views->items[index];
     uint64_t buffer, offset;
-    if (!gltf_take_number(file, views, index, object, "buffer", file->buffers.count, GLTF_REQUIRED, &buffer) ||
-        !gltf_take_number(file, views, index, object, "byteOffset", UINT32_MAX, 0, &offset) ||
-        !gltf_take_number(file, views, index, object, "byteLength", UINT32_MAX, GLTF_REQUIRED, &view->size) ||
-        !gltf_take_number(file, views, index, object, "byteStride", 256, 0, &view->stride))
+    if (!lmi_gltf_take_number(file, views, index, object, "buffer", file->buffers.count, GLTF_REQUIRED, &buffer) ||
+        !lmi_gltf_take_number(file, views, index, object, "byteOffset", UINT32_MAX, 0, &offset) ||
+        !lmi_gltf_take_number(file, views, index, object, "byteLength", UINT32_MAX, GLTF_REQUIRED, &view->size) ||
+        !lmi_gltf_take_number(file, views, index, object, "byteStride", 256, 0, &view->stride))
         return false;
     if (!file->loaded[buffer].bytes && !load_buffer(file, buffer)) return false;
     if (offset + view->size > file->loaded[buffer].size)
-        return gltf_fail(file, object, "bufferView %llu: it ends at byte %llu of a buffer of %llu",
-                         (unsigned long long)index, (unsigned long long)(offset + view->size),
-                         (unsigned long long)file->loaded[buffer].size);
+        return lmi_gltf_fail(file, object, "bufferView %llu: it ends at byte %llu of a buffer of %llu",
+                             (unsigned long long)index, (unsigned long long)(offset + view->size),
+                             (unsigned long long)file->loaded[buffer].size);
     view->bytes = file->loaded[buffer].bytes + offset;
     return true;
 }
@@ -239,13 +239,14 @@ static bool lay_over_view(gltf_file *file, uint64_t accessor, uint64_t view_inde
     uint64_t size = (uint64_t)component_size(layout->type) * layout->components;
     layout->stride = strided && view.stride > 0 ? view.stride : size;
     if (layout->stride < size)
-        return gltf_fail(file, where, "accessor %llu: elements of %llu bytes in steps of %llu",
-                         (unsigned long long)accessor, (unsigned long long)size, (unsigned long long)layout->stride);
+        return lmi_gltf_fail(file, where, "accessor %llu: elements of %llu bytes in steps of %llu",
+                             (unsigned long long)accessor, (unsigned long long)size,
+                             (unsigned long long)layout->stride);
     uint64_t end = layout->count > 0 ? offset + (layout->count - 1) * layout->stride + size : 0;
     if (end > view.size)
-        return gltf_fail(file, where, "accessor %llu: it ends at byte %llu of bufferView %llu, which has %llu",
-                         (unsigned long long)accessor, (unsigned long long)end, (unsigned long long)view_index,
-                         (unsigned long long)view.size);
+        return lmi_gltf_fail(file, where, "accessor %llu: it ends at byte %llu of bufferView %llu, which has %llu",
+                             (unsigned long long)accessor, (unsigned long long)end, (unsigned long long)view_index,
+                             (unsigned long long)view.size);
     layout->bytes = view.bytes + (layout->count > 0 ? offset : 0);
     return true;
 }
@@ -253,23 +254,23 @@ static bool lay_over_view(gltf_file *file, uint64_t accessor, uint64_t view_inde
 static bool find_layout(gltf_file *file, uint64_t index, gltf_layout *layout)
 {
     const gltf_list *list = &file->accessors;
-    const json_value *object = list->items[index], *normalised = json_get(object, "normalized");
+    const json_value *object = list->items[index], *normalised = lmi_json_get(object, "normalized");
     uint64_t view, offset;
-    *layout = (gltf_layout){.components = components_of(json_get(object, "type"))};
-    if (!gltf_take_number(file, list, index, object, "componentType", 65536, GLTF_REQUIRED, &layout->type) ||
-        !gltf_take_number(file, list, index, object, "count", UINT32_MAX, GLTF_REQUIRED, &layout->count) ||
-        !gltf_take_number(file, list, index, object, "byteOffset", UINT32_MAX, 0, &offset) ||
-        !gltf_take_number(file, list, index, object, "bufferView", file->buffer_views.count, GLTF_NONE, &view))
+    *layout = (gltf_layout){.components = components_of(lmi_json_get(object, "type"))};
+    if (!lmi_gltf_take_number(file, list, index, object, "componentType", 65536, GLTF_REQUIRED, &layout->type) ||
+        !lmi_gltf_take_number(file, list, index, object, "count", UINT32_MAX, GLTF_REQUIRED, &layout->count) ||
+        !lmi_gltf_take_number(file, list, index, object, "byteOffset", UINT32_MAX, 0, &offset) ||
+        !lmi_gltf_take_number(file, list, index, object, "bufferView", file->buffer_views.count, GLTF_NONE, &view))
         return false;
     if (layout->components == 0 || component_size(layout->type) == 0)
-        return gltf_fail(file, object, "accessor %llu: its type or componentType is not one of a mesh",
-                         (unsigned long long)index);
+        return lmi_gltf_fail(file, object, "accessor %llu: its type or componentType is not one of a mesh",
+                             (unsigned long long)index);
     layout->normalised = normalised && normalised->kind == JSON_KIND_BOOL && normalised->boolean;
     if (view != GLTF_NONE) return lay_over_view(file, index, view, offset, true, layout);
     if (layout->count > file->total_size)
-        return gltf_fail(file, object, "accessor %llu: %llu elements without a bufferView in a file of %llu bytes",
-                         (unsigned long long)index, (unsigned long long)layout->count,
-                         (unsigned long long)file->total_size);
+        return lmi_gltf_fail(file, object, "accessor %llu: %llu elements without a bufferView in a file of %llu bytes",
+                             (unsigned long long)index, (unsigned long long)layout->count,
+                             (unsigned long long)file->total_size);
     return true;
 }
 
@@ -286,22 +287,22 @@ static bool read_sparse(gltf_file *file, uint64_t index, const json_value *spars
                         gltf_array *array)
 {
     const gltf_list *list = &file->accessors;
-    const json_value *indices = json_get(sparse, "indices"), *values = json_get(sparse, "values");
+    const json_value *indices = lmi_json_get(sparse, "indices"), *values = lmi_json_get(sparse, "values");
     uint64_t index_view, index_offset, value_view, value_offset;
     gltf_layout places = {.components = 1}, changes = *base;
-    if (!gltf_take_number(file, list, index, sparse, "count", base->count + 1, GLTF_REQUIRED, &places.count) ||
-        !gltf_take_number(file, list, index, indices, "bufferView", file->buffer_views.count, GLTF_REQUIRED,
-                          &index_view) ||
-        !gltf_take_number(file, list, index, indices, "byteOffset", UINT32_MAX, 0, &index_offset) ||
-        !gltf_take_number(file, list, index, indices, "componentType", 65536, GLTF_REQUIRED, &places.type) ||
-        !gltf_take_number(file, list, index, values, "bufferView", file->buffer_views.count, GLTF_REQUIRED,
-                          &value_view) ||
-        !gltf_take_number(file, list, index, values, "byteOffset", UINT32_MAX, 0, &value_offset))
+    if (!lmi_gltf_take_number(file, list, index, sparse, "count", base->count + 1, GLTF_REQUIRED, &places.count) ||
+        !lmi_gltf_take_number(file, list, index, indices, "bufferView", file->buffer_views.count, GLTF_REQUIRED,
+                              &index_view) ||
+        !lmi_gltf_take_number(file, list, index, indices, "byteOffset", UINT32_MAX, 0, &index_offset) ||
+        !lmi_gltf_take_number(file, list, index, indices, "componentType", 65536, GLTF_REQUIRED, &places.type) ||
+        !lmi_gltf_take_number(file, list, index, values, "bufferView", file->buffer_views.count, GLTF_REQUIRED,
+                              &value_view) ||
+        !lmi_gltf_take_number(file, list, index, values, "byteOffset", UINT32_MAX, 0, &value_offset))
         return false;
     changes.count = places.count;
     if (component_size(places.type) == 0 || places.type == FLOAT)
-        return gltf_fail(file, sparse, "accessor %llu: sparse indices that are not whole numbers",
-                         (unsigned long long)index);
+        return lmi_gltf_fail(file, sparse, "accessor %llu: sparse indices that are not whole numbers",
+                             (unsigned long long)index);
     if (!lay_over_view(file, index, index_view, index_offset, false, &places) ||
         !lay_over_view(file, index, value_view, value_offset, false, &changes))
         return false;
@@ -309,27 +310,27 @@ static bool read_sparse(gltf_file *file, uint64_t index, const json_value *spars
         double place;
         load_element(&places, i, &place);
         if (!(place >= 0.0 && place < array->count))
-            return gltf_fail(file, sparse, "accessor %llu: it changes element %.0f of %u", (unsigned long long)index,
-                             place, array->count);
+            return lmi_gltf_fail(file, sparse, "accessor %llu: it changes element %.0f of %u",
+                                 (unsigned long long)index, place, array->count);
         load_element(&changes, i, array->values + (size_t)place * array->components);
     }
     return true;
 }
 
-bool gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array)
+bool lmi_gltf_read_accessor(gltf_file *file, uint64_t index, gltf_array *array)
 {
     gltf_layout layout;
     *array = (gltf_array){.values = NULL};
     if (!find_layout(file, index, &layout)) return false;
-    const json_value *object = file->accessors.items[index], *sparse = json_get(object, "sparse");
+    const json_value *object = file->accessors.items[index], *sparse = lmi_json_get(object, "sparse");
     file->work += layout.count;
     if (file->work > LM_MAX_PARTICLES && file->work > 16 * file->total_size)
-        return gltf_fail(file, object, "its meshes are placed so often that they have too many vertices");
+        return lmi_gltf_fail(file, object, "its meshes are placed so often that they have too many vertices");
     array->count = (uint32_t)layout.count;
     array->components = layout.components;
     array->whole = layout.type != FLOAT && !layout.normalised;
     array->values = calloc((size_t)layout.count * layout.components + 1, sizeof *array->values);
-    if (!array->values) return mesh_reader_out_of_memory(file->reader);
+    if (!array->values) return lmi_mesh_reader_out_of_memory(file->reader);
     for (uint64_t i = 0; layout.bytes && i < layout.count; i++)
         load_element(&layout, i, array->values + (size_t)i * layout.components);
     return !sparse || read_sparse(file, index, sparse, &layout, array);

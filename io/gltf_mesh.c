@@ -15,15 +15,15 @@ typedef struct gltf_primitive {
     uint64_t mesh, number; /* in messages */
     const json_value *object;
     uint64_t mode;
-    gltf_array positions, normals, colours, indices; /* without values where the file has none */
-    double base_colour[3];                           /* linear; of the material */
+    gltf_array positions, normals, colours, uvs, indices; /* without values where the file has none */
+    double base_colour[3];                                /* linear; of the material */
     bool has_base_colour;
 } gltf_primitive;
 
 static bool fail_primitive(gltf_file *file, const gltf_primitive *primitive, const char *what)
 {
-    return gltf_fail(file, primitive->object, "mesh %llu: primitive %llu: %s", (unsigned long long)primitive->mesh,
-                     (unsigned long long)primitive->number, what);
+    return lmi_gltf_fail(file, primitive->object, "mesh %llu: primitive %llu: %s", (unsigned long long)primitive->mesh,
+                         (unsigned long long)primitive->number, what);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -33,13 +33,13 @@ static bool fail_primitive(gltf_file *file, const gltf_primitive *primitive, con
 /* An attribute such as "NORMAL"; nothing when the primitive has none. */
 static bool read_attribute(gltf_file *file, const gltf_primitive *primitive, const char *name, gltf_array *array)
 {
-    const json_value *attributes = json_get(primitive->object, "attributes");
+    const json_value *attributes = lmi_json_get(primitive->object, "attributes");
     uint64_t accessor;
-    if (!gltf_take_number(file, &file->meshes, primitive->mesh, attributes, name, file->accessors.count, GLTF_NONE,
-                          &accessor))
+    if (!lmi_gltf_take_number(file, &file->meshes, primitive->mesh, attributes, name, file->accessors.count, GLTF_NONE,
+                              &accessor))
         return false;
     if (accessor == GLTF_NONE) return true;
-    if (!gltf_read_accessor(file, accessor, array)) return false;
+    if (!lmi_gltf_read_accessor(file, accessor, array)) return false;
     if (array->components < 3 || array->components > 4)
         return fail_primitive(file, primitive, "an attribute that is not VEC3 or VEC4");
     if (primitive->positions.values && array->count != primitive->positions.count)
@@ -50,37 +50,37 @@ static bool read_attribute(gltf_file *file, const gltf_primitive *primitive, con
 static bool read_indices(gltf_file *file, gltf_primitive *primitive)
 {
     uint64_t accessor;
-    if (!gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "indices", file->accessors.count,
-                          GLTF_NONE, &accessor))
+    if (!lmi_gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "indices", file->accessors.count,
+                              GLTF_NONE, &accessor))
         return false;
     if (accessor == GLTF_NONE) return true;
     gltf_array *indices = &primitive->indices;
-    if (!gltf_read_accessor(file, accessor, indices)) return false;
+    if (!lmi_gltf_read_accessor(file, accessor, indices)) return false;
     if (!indices->whole || indices->components != 1)
         return fail_primitive(file, primitive, "its indices are not whole numbers");
     for (uint32_t i = 0; i < indices->count; i++)
         if (!(indices->values[i] >= 0.0 && indices->values[i] < primitive->positions.count))
-            return gltf_fail(file, primitive->object,
-                             "mesh %llu: primitive %llu: index %u names vertex %.0f, there are %u",
-                             (unsigned long long)primitive->mesh, (unsigned long long)primitive->number, i,
-                             indices->values[i], primitive->positions.count);
+            return lmi_gltf_fail(file, primitive->object,
+                                 "mesh %llu: primitive %llu: index %u names vertex %.0f, there are %u",
+                                 (unsigned long long)primitive->mesh, (unsigned long long)primitive->number, i,
+                                 indices->values[i], primitive->positions.count);
     return true;
 }
 
 static bool read_base_colour(gltf_file *file, gltf_primitive *primitive)
 {
     uint64_t material;
-    if (!gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "material", file->materials.count,
-                          GLTF_NONE, &material))
+    if (!lmi_gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "material",
+                              file->materials.count, GLTF_NONE, &material))
         return false;
     if (material == GLTF_NONE) return true;
-    const json_value *surface = json_get(file->materials.items[material], "pbrMetallicRoughness");
-    const json_value *factor = json_get(surface, "baseColorFactor");
+    const json_value *surface = lmi_json_get(file->materials.items[material], "pbrMetallicRoughness");
+    const json_value *factor = lmi_json_get(surface, "baseColorFactor");
     for (uint32_t i = 0; factor && i < 3; i++) {
-        const json_value *value = json_at(factor, i);
+        const json_value *value = lmi_json_at(factor, i);
         if (!value || value->kind != JSON_KIND_NUMBER)
-            return gltf_fail(file, factor, "material %llu: baseColorFactor is not four numbers",
-                             (unsigned long long)material);
+            return lmi_gltf_fail(file, factor, "material %llu: baseColorFactor is not four numbers",
+                                 (unsigned long long)material);
         primitive->base_colour[i] = value->number;
     }
     primitive->has_base_colour = factor != NULL;
@@ -92,6 +92,7 @@ static void free_primitive(gltf_primitive *primitive)
     free(primitive->positions.values);
     free(primitive->normals.values);
     free(primitive->colours.values);
+    free(primitive->uvs.values);
     free(primitive->indices.values);
 }
 
@@ -151,15 +152,27 @@ static lm_vec3 place_normal(const gltf_placing *placing, const double *n)
     return (lm_vec3){(float)(q[0] * scale), (float)(q[1] * scale), (float)(q[2] * scale)};
 }
 
+static bool keep_origin(gltf_file *file, const gltf_primitive *primitive, uint32_t vertex)
+{
+    if (!file->keeps_origins) return true;
+    size_t count = file->reader->mesh.vertex_count;
+    gltf_origin *origins = lmi_mesh_grow(file->origins, &file->origin_capacity, count, sizeof *origins);
+    if (!origins) return lmi_mesh_reader_out_of_memory(file->reader);
+    file->origins = origins;
+    origins[count - 1] = (gltf_origin){primitive->object, file->node, (uint32_t)primitive->mesh, vertex};
+    return true;
+}
+
 static bool add_vertex(gltf_file *file, const gltf_primitive *primitive, const gltf_placing *placing, uint32_t vertex)
 {
     mesh_reader *reader = file->reader;
     const double *position = primitive->positions.values + (size_t)vertex * primitive->positions.components;
     reader->line = file->has_lines ? primitive->object->place.line : 0;
-    if (!mesh_reader_add_vertex(reader, place_point(placing, position))) return false;
+    if (!lmi_mesh_reader_add_vertex(reader, place_point(placing, position)) || !keep_origin(file, primitive, vertex))
+        return false;
     if (primitive->normals.values) {
         const double *normal = primitive->normals.values + (size_t)vertex * primitive->normals.components;
-        if (!mesh_reader_set_normal(reader, place_normal(placing, normal))) return false;
+        if (!lmi_mesh_reader_set_normal(reader, place_normal(placing, normal))) return false;
     }
     if (!primitive->colours.values && !primitive->has_base_colour) return true;
     uint8_t colour[3];
@@ -167,9 +180,9 @@ static bool add_vertex(gltf_file *file, const gltf_primitive *primitive, const g
         double linear = primitive->has_base_colour ? primitive->base_colour[i] : 1.0;
         if (primitive->colours.values)
             linear *= primitive->colours.values[(size_t)vertex * primitive->colours.components + (size_t)i];
-        colour[i] = mesh_colour_byte(to_srgb(linear));
+        colour[i] = lmi_mesh_colour_byte(to_srgb(linear));
     }
-    return mesh_reader_set_colour(reader, colour);
+    return lmi_mesh_reader_set_colour(reader, colour);
 }
 
 /* Adds the vertices that are used, in their order. target[i] becomes where vertex i went. */
@@ -183,7 +196,7 @@ static bool add_vertices(gltf_file *file, const gltf_primitive *primitive, const
     for (uint32_t i = 0; i < count; i++) used += target[i];
 
     bool colours = primitive->colours.values || primitive->has_base_colour;
-    if (!mesh_reader_reserve(file->reader, used, primitive->normals.values, colours)) return false;
+    if (!lmi_mesh_reader_reserve(file->reader, used, primitive->normals.values, colours)) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (!target[i]) continue;
         target[i] = file->reader->mesh.vertex_count;
@@ -213,13 +226,13 @@ static bool add_triangles(gltf_file *file, const gltf_primitive *primitive, cons
     uint32_t length = indices->values ? indices->count : primitive->positions.count;
     uint32_t count = primitive->mode == MODE_TRIANGLES ? length / 3 : length < 3 ? 0 : length - 2;
     uint64_t allowance = file->total_size > GLTF_LEAST_ALLOWANCE ? file->total_size : GLTF_LEAST_ALLOWANCE;
-    const mesh_data *mesh = &file->reader->mesh;
+    const lm_mesh_data *mesh = &file->reader->mesh;
     if ((uint64_t)mesh->triangle_count + count > allowance || (uint64_t)mesh->vertex_count + length > 3 * allowance)
-        return gltf_fail(file, NULL, "its meshes are placed so often that they make more than %llu triangles",
-                         (unsigned long long)allowance);
+        return lmi_gltf_fail(file, NULL, "its meshes are placed so often that they make more than %llu triangles",
+                             (unsigned long long)allowance);
     gltf_placing placing = make_placing(place);
     if (!add_vertices(file, primitive, &placing, target)) return false;
-    uint32_t *triangles = mesh_reader_add_triangles(file->reader, count);
+    uint32_t *triangles = lmi_mesh_reader_add_triangles(file->reader, count);
     if (!triangles) return false;
     for (uint32_t t = 0; t < count; t++) {
         uint32_t corner[3];
@@ -232,31 +245,70 @@ static bool add_triangles(gltf_file *file, const gltf_primitive *primitive, cons
     return true;
 }
 
+/* Texture coordinates of the triangles from `first` on. In the file v points down. */
+static bool add_uvs(gltf_file *file, const gltf_primitive *primitive, uint32_t first, const gltf_matrix *place)
+{
+    const gltf_array *from = &primitive->uvs, *indices = &primitive->indices;
+    float *uvs = lmi_mesh_reader_uvs(file->reader, first);
+    if (!uvs) return false;
+    bool mirrored = make_placing(place).mirrored;
+    for (uint32_t t = first; t < file->reader->mesh.triangle_count; t++) {
+        uint32_t corner[3];
+        find_corners(primitive->mode, t - first, corner);
+        for (int c = 0; c < 3; c++, uvs += 2) {
+            uint32_t at = corner[mirrored ? 2 - c : c];
+            const double *uv = from->values + 2 * (size_t)(indices->values ? (uint32_t)indices->values[at] : at);
+            uvs[0] = fabs(uv[0]) <= 1e6 ? (float)uv[0] : 0.0f;
+            uvs[1] = fabs(uv[1]) <= 1e6 ? (float)(1.0 - uv[1]) : 0.0f;
+        }
+    }
+    return true;
+}
+
+/* TEXCOORD_0, where it is two numbers for each position; anything else is passed over. */
+static bool read_uvs(gltf_file *file, gltf_primitive *primitive)
+{
+    uint64_t accessor;
+    gltf_array *uvs = &primitive->uvs;
+    if (!lmi_gltf_take_number(file, &file->meshes, primitive->mesh, lmi_json_get(primitive->object, "attributes"),
+                              "TEXCOORD_0", file->accessors.count, GLTF_NONE, &accessor))
+        return false;
+    if (accessor == GLTF_NONE) return true;
+    if (!lmi_gltf_read_accessor(file, accessor, uvs)) return false;
+    if (uvs->components != 2 || uvs->count != primitive->positions.count) {
+        free(uvs->values);
+        uvs->values = NULL;
+    }
+    return true;
+}
+
 static bool add_primitive(gltf_file *file, gltf_primitive *primitive, const gltf_matrix *place)
 {
-    if (!gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "mode", 7, MODE_TRIANGLES,
-                          &primitive->mode))
+    if (!lmi_gltf_take_number(file, &file->meshes, primitive->mesh, primitive->object, "mode", 7, MODE_TRIANGLES,
+                              &primitive->mode))
         return false;
     if (primitive->mode < MODE_TRIANGLES) return true; /* points and lines */
     if (!read_attribute(file, primitive, "POSITION", &primitive->positions)) return false;
     if (!primitive->positions.values) return true;
-    if (!gltf_morph(file, primitive->mesh, primitive->number, primitive->object, &primitive->positions)) return false;
+    if (!lmi_gltf_morph(file, primitive->mesh, primitive->number, primitive->object, &primitive->positions))
+        return false;
     if (!read_attribute(file, primitive, "NORMAL", &primitive->normals) ||
         !read_attribute(file, primitive, "COLOR_0", &primitive->colours) || !read_indices(file, primitive) ||
-        !read_base_colour(file, primitive))
+        !read_uvs(file, primitive) || !read_base_colour(file, primitive))
         return false;
     uint32_t *target = malloc(((size_t)primitive->positions.count + 1) * sizeof *target);
-    if (!target) return mesh_reader_out_of_memory(file->reader);
+    if (!target) return lmi_mesh_reader_out_of_memory(file->reader);
+    uint32_t first = file->reader->mesh.triangle_count;
     bool added = add_triangles(file, primitive, place, target);
     free(target);
-    return added;
+    return added && (!primitive->uvs.values || add_uvs(file, primitive, first, place));
 }
 
-bool gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place)
+bool lmi_gltf_add_mesh(gltf_file *file, uint64_t index, const gltf_matrix *place)
 {
-    const json_value *object = file->meshes.items[index], *primitives = json_get(object, "primitives");
+    const json_value *object = file->meshes.items[index], *primitives = lmi_json_get(object, "primitives");
     if (!primitives || primitives->kind != JSON_KIND_ARRAY)
-        return gltf_fail(file, object, "mesh %llu: it has no primitives", (unsigned long long)index);
+        return lmi_gltf_fail(file, object, "mesh %llu: it has no primitives", (unsigned long long)index);
     uint64_t number = 0;
     for (const json_value *value = primitives->first; value; value = value->next, number++) {
         gltf_primitive primitive = {.mesh = index, .number = number, .object = value};

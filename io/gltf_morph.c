@@ -14,13 +14,13 @@
 
 static const json_value *names_of(const gltf_file *file, uint64_t mesh)
 {
-    const json_value *names = json_get(json_get(file->meshes.items[mesh], "extras"), "targetNames");
+    const json_value *names = lmi_json_get(lmi_json_get(file->meshes.items[mesh], "extras"), "targetNames");
     return names && names->kind == JSON_KIND_ARRAY ? names : NULL;
 }
 
 static const json_value *targets_of(const json_value *primitive)
 {
-    const json_value *targets = json_get(primitive, "targets");
+    const json_value *targets = lmi_json_get(primitive, "targets");
     return targets && targets->kind == JSON_KIND_ARRAY ? targets : NULL;
 }
 
@@ -49,18 +49,19 @@ static uint32_t find_target(const gltf_file *file, uint64_t mesh, bool *by_name)
 
 static bool move_positions(gltf_file *file, uint64_t accessor, gltf_array *moves, gltf_array *positions)
 {
-    if (!gltf_read_accessor(file, accessor, moves)) return false;
+    if (!lmi_gltf_read_accessor(file, accessor, moves)) return false;
     if (moves->count != positions->count || moves->components != 3)
-        return gltf_fail(file, file->accessors.items[accessor],
-                         "accessor %llu: a morph target of %u elements of %u numbers (expected %u of 3)",
-                         (unsigned long long)accessor, moves->count, moves->components, positions->count);
+        return lmi_gltf_fail(file, file->accessors.items[accessor],
+                             "accessor %llu: a morph target of %u elements of %u numbers (expected %u of 3)",
+                             (unsigned long long)accessor, moves->count, moves->components, positions->count);
     for (uint32_t i = 0; i < moves->count; i++)
         for (uint32_t k = 0; k < 3; k++)
             positions->values[(size_t)i * positions->components + k] += moves->values[3 * (size_t)i + k];
     return true;
 }
 
-bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive, gltf_array *positions)
+bool lmi_gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_value *primitive,
+                    gltf_array *positions)
 {
     bool by_name;
     if (!file->reader->target) return true;
@@ -69,12 +70,12 @@ bool gltf_morph(gltf_file *file, uint64_t index, uint64_t number, const json_val
     if (wanted == NO_TARGET) return true;
     if (!targets || wanted >= targets->count) {
         return !by_name ||
-               gltf_fail(file, primitive, "mesh %llu: primitive %llu: it has no target %u, \"%.60s\"",
-                         (unsigned long long)index, (unsigned long long)number, wanted, file->reader->target);
+               lmi_gltf_fail(file, primitive, "mesh %llu: primitive %llu: it has no target %u, \"%.60s\"",
+                             (unsigned long long)index, (unsigned long long)number, wanted, file->reader->target);
     }
     uint64_t accessor;
-    if (!gltf_take_number(file, &file->meshes, index, json_at(targets, wanted), "POSITION", file->accessors.count,
-                          GLTF_NONE, &accessor))
+    if (!lmi_gltf_take_number(file, &file->meshes, index, lmi_json_at(targets, wanted), "POSITION",
+                              file->accessors.count, GLTF_NONE, &accessor))
         return false;
     file->found_target = true;
     if (accessor == GLTF_NONE) return true; /* a target that changes something else, as colours */
@@ -89,7 +90,8 @@ static void describe_targets(const gltf_file *file, char *text, size_t size)
 {
     uint32_t most = 0;
     for (uint32_t mesh = 0; mesh < file->meshes.count; mesh++) {
-        const json_value *names = names_of(file, mesh), *primitives = json_get(file->meshes.items[mesh], "primitives");
+        const json_value *names = names_of(file, mesh),
+                         *primitives = lmi_json_get(file->meshes.items[mesh], "primitives");
         const json_value *targets = targets_of(primitives ? primitives->first : NULL);
         most = targets && targets->count > most ? targets->count : most;
         size_t length = (size_t)snprintf(text, size, "expected one of:");
@@ -102,10 +104,10 @@ static void describe_targets(const gltf_file *file, char *text, size_t size)
     snprintf(text, size, most > 0 ? "it has %u, counted from 0" : "it has none", most);
 }
 
-bool gltf_check_target(gltf_file *file)
+bool lmi_gltf_check_target(gltf_file *file)
 {
     if (!file->reader->target || file->found_target) return true;
     char there[200];
     describe_targets(file, there, sizeof there);
-    return gltf_fail(file, NULL, "there is no morph target \"%.60s\" (%s)", file->reader->target, there);
+    return lmi_gltf_fail(file, NULL, "there is no morph target \"%.60s\" (%s)", file->reader->target, there);
 }

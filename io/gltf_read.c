@@ -20,35 +20,36 @@
  * The tree
  */
 
-bool gltf_fail(gltf_file *file, const json_value *where, const char *format, ...)
+bool lmi_gltf_fail(gltf_file *file, const json_value *where, const char *format, ...)
 {
-    char text[MESH_ERROR_SIZE];
+    char text[LM_MESH_ERROR_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     file->reader->line = file->has_lines && where ? where->place.line : 0;
-    return mesh_reader_fail(file->reader, "%s", text);
+    return lmi_mesh_reader_fail(file->reader, "%s", text);
 }
 
-bool gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, const json_value *object, const char *key,
-                      uint64_t limit, uint64_t fallback, uint64_t *number)
+bool lmi_gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, const json_value *object,
+                          const char *key, uint64_t limit, uint64_t fallback, uint64_t *number)
 {
-    const json_value *value = json_get(object, key);
+    const json_value *value = lmi_json_get(object, key);
     unsigned long long at = index;
     if (!value) {
         *number = fallback;
         return fallback != GLTF_REQUIRED ||
-               gltf_fail(file, object ? object : list->items[index], "%s %llu: it has no %s", list->name, at, key);
+               lmi_gltf_fail(file, object ? object : list->items[index], "%s %llu: it has no %s", list->name, at, key);
     }
     if (value->kind != JSON_KIND_NUMBER)
-        return gltf_fail(file, value, "%s %llu: %s is %s (expected a number)", list->name, at, key,
-                         json_kind_text(value->kind));
+        return lmi_gltf_fail(file, value, "%s %llu: %s is %s (expected a number)", list->name, at, key,
+                             lmi_json_kind_text(value->kind));
     if (limit == 0)
-        return gltf_fail(file, value, "%s %llu: %s is %.15g (the file has none)", list->name, at, key, value->number);
+        return lmi_gltf_fail(file, value, "%s %llu: %s is %.15g (the file has none)", list->name, at, key,
+                             value->number);
     if (!(value->number >= 0.0 && value->number < (double)limit) || value->number != floor(value->number))
-        return gltf_fail(file, value, "%s %llu: %s is %.15g (expected a whole number below %llu)", list->name, at, key,
-                         value->number, (unsigned long long)limit);
+        return lmi_gltf_fail(file, value, "%s %llu: %s is %.15g (expected a whole number below %llu)", list->name, at,
+                             key, value->number, (unsigned long long)limit);
     *number = (uint64_t)value->number;
     return true;
 }
@@ -56,14 +57,15 @@ bool gltf_take_number(gltf_file *file, const gltf_list *list, uint64_t index, co
 /* A list at the top of the file, such as "nodes"; empty when there is none. */
 static bool find_list(gltf_file *file, const json_value *root, const char *key, const char *name, gltf_list *list)
 {
-    const json_value *value = json_get(root, key);
+    const json_value *value = lmi_json_get(root, key);
     *list = (gltf_list){.name = name};
     if (!value) return true;
-    if (value->kind != JSON_KIND_ARRAY) return gltf_fail(file, value, "%s is not a list", key);
-    list->items = json_allocate(file->document, ((size_t)value->count + 1) * sizeof *list->items);
-    if (!list->items) return mesh_reader_out_of_memory(file->reader);
+    if (value->kind != JSON_KIND_ARRAY) return lmi_gltf_fail(file, value, "%s is not a list", key);
+    list->items = lmi_json_allocate(file->document, ((size_t)value->count + 1) * sizeof *list->items);
+    if (!list->items) return lmi_mesh_reader_out_of_memory(file->reader);
     for (const json_value *item = value->first; item; item = item->next) {
-        if (item->kind != JSON_KIND_OBJECT) return gltf_fail(file, item, "%s holds something else than objects", key);
+        if (item->kind != JSON_KIND_OBJECT)
+            return lmi_gltf_fail(file, item, "%s holds something else than objects", key);
         list->items[list->count++] = item;
     }
     return true;
@@ -73,9 +75,9 @@ static bool find_list(gltf_file *file, const json_value *root, const char *key, 
  * Transforms
  */
 
-const gltf_matrix gltf_identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
+const gltf_matrix lmi_gltf_identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
 
-gltf_matrix gltf_multiply(const gltf_matrix *a, const gltf_matrix *b)
+gltf_matrix lmi_gltf_multiply(const gltf_matrix *a, const gltf_matrix *b)
 {
     gltf_matrix product;
     for (int i = 0; i < 3; i++) {
@@ -91,18 +93,18 @@ gltf_matrix gltf_multiply(const gltf_matrix *a, const gltf_matrix *b)
 /* `count` numbers of a node, which keep their values when the node has none. */
 static bool take_numbers(gltf_file *file, uint32_t node, const char *key, uint32_t count, double *numbers)
 {
-    const json_value *value = json_get(file->nodes.items[node], key);
+    const json_value *value = lmi_json_get(file->nodes.items[node], key);
     if (!value) return true;
     const json_value *item = value->kind == JSON_KIND_ARRAY && value->count == count ? value->first : NULL;
     for (uint32_t i = 0; i < count; i++, item = item->next) {
         if (!item || item->kind != JSON_KIND_NUMBER)
-            return gltf_fail(file, value, "node %u: %s is not %u numbers", node, key, count);
+            return lmi_gltf_fail(file, value, "node %u: %s is not %u numbers", node, key, count);
         numbers[i] = item->number;
     }
     return true;
 }
 
-bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts)
+bool lmi_gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts)
 {
     double *q = parts->rotation, columns[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
     *parts = (gltf_parts){.rotation = {0, 0, 0, 1}, .scale = {1, 1, 1}};
@@ -110,7 +112,7 @@ bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts)
         !take_numbers(file, node, "translation", 3, parts->translation) ||
         !take_numbers(file, node, "rotation", 4, q) || !take_numbers(file, node, "scale", 3, parts->scale))
         return false;
-    parts->is_matrix = json_get(file->nodes.items[node], "matrix") != NULL;
+    parts->is_matrix = lmi_json_get(file->nodes.items[node], "matrix") != NULL;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 4; j++) parts->matrix.m[i][j] = columns[4 * j + i];
     double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -119,7 +121,7 @@ bool gltf_read_parts(gltf_file *file, uint32_t node, gltf_parts *parts)
     return true;
 }
 
-gltf_matrix gltf_from_parts(const gltf_parts *parts)
+gltf_matrix lmi_gltf_from_parts(const gltf_parts *parts)
 {
     if (parts->is_matrix) return parts->matrix;
     double x = parts->rotation[0], y = parts->rotation[1], z = parts->rotation[2], w = parts->rotation[3];
@@ -158,13 +160,16 @@ static bool add_mesh_of_node(gltf_file *file, uint32_t node, const gltf_matrix *
 {
     const json_value *object = file->nodes.items[node];
     uint64_t mesh;
-    if (!gltf_take_number(file, &file->nodes, node, object, "mesh", file->meshes.count, GLTF_NONE, &mesh)) return false;
+    if (!lmi_gltf_take_number(file, &file->nodes, node, object, "mesh", file->meshes.count, GLTF_NONE, &mesh))
+        return false;
     if (mesh == GLTF_NONE) return true;
-    const json_value *name = json_get(object, "name");
-    if (!name) name = json_get(file->meshes.items[mesh], "name");
+    const json_value *name = lmi_json_get(object, "name");
+    if (!name) name = lmi_json_get(file->meshes.items[mesh], "name");
     bool named = name && name->kind == JSON_KIND_STRING;
-    if (!mesh_reader_begin_part(file->reader, named ? name->text : "", named ? strlen(name->text) : 0)) return false;
-    return gltf_add_mesh(file, mesh, place);
+    if (!lmi_mesh_reader_begin_part(file->reader, named ? name->text : "", named ? strlen(name->text) : 0))
+        return false;
+    file->node = node;
+    return lmi_gltf_add_mesh(file, mesh, place);
 }
 
 static bool add_node(gltf_walk *walk, const json_value *number, const gltf_matrix *parent, uint32_t depth)
@@ -172,17 +177,17 @@ static bool add_node(gltf_walk *walk, const json_value *number, const gltf_matri
     gltf_file *file = walk->file;
     if (number->kind != JSON_KIND_NUMBER || !(number->number >= 0.0 && number->number < file->nodes.count) ||
         number->number != floor(number->number))
-        return gltf_fail(file, number, "a child that is not a node (there are %u)", file->nodes.count);
+        return lmi_gltf_fail(file, number, "a child that is not a node (there are %u)", file->nodes.count);
     uint32_t node = (uint32_t)number->number;
-    if (walk->seen[node]) return gltf_fail(file, number, "node %u has two parents, or is its own ancestor", node);
+    if (walk->seen[node]) return lmi_gltf_fail(file, number, "node %u has two parents, or is its own ancestor", node);
     walk->seen[node] = true;
-    if (depth > MAX_DEPTH) return gltf_fail(file, number, "node %u: nodes are more than %d deep", node, MAX_DEPTH);
+    if (depth > MAX_DEPTH) return lmi_gltf_fail(file, number, "node %u: nodes are more than %d deep", node, MAX_DEPTH);
     gltf_parts parts;
-    if (!gltf_read_parts(file, node, &parts)) return false;
-    gltf_matrix local = gltf_from_parts(&parts), place;
-    place = gltf_multiply(parent, &local);
+    if (!lmi_gltf_read_parts(file, node, &parts)) return false;
+    gltf_matrix local = lmi_gltf_from_parts(&parts), place;
+    place = lmi_gltf_multiply(parent, &local);
     return add_mesh_of_node(file, node, &place) &&
-           add_nodes(walk, json_get(file->nodes.items[node], "children"), &place, depth + 1);
+           add_nodes(walk, lmi_json_get(file->nodes.items[node], "children"), &place, depth + 1);
 }
 
 /* Without a scene: every node that is no child of another. */
@@ -190,9 +195,9 @@ static bool add_all_roots(gltf_walk *walk)
 {
     gltf_file *file = walk->file;
     bool *is_child = calloc((size_t)file->nodes.count + 1, sizeof *is_child);
-    if (!is_child) return mesh_reader_out_of_memory(file->reader);
+    if (!is_child) return lmi_mesh_reader_out_of_memory(file->reader);
     for (uint32_t i = 0; i < file->nodes.count; i++) {
-        const json_value *children = json_get(file->nodes.items[i], "children");
+        const json_value *children = lmi_json_get(file->nodes.items[i], "children");
         for (const json_value *child = children ? children->first : NULL; child; child = child->next)
             if (child->kind == JSON_KIND_NUMBER && child->number >= 0.0 && child->number < file->nodes.count)
                 is_child[(uint32_t)child->number] = true;
@@ -200,29 +205,29 @@ static bool add_all_roots(gltf_walk *walk)
     bool added = true;
     for (uint32_t i = 0; added && i < file->nodes.count; i++) {
         json_value number = {.kind = JSON_KIND_NUMBER, .place = file->nodes.items[i]->place, .number = i};
-        if (!is_child[i]) added = add_node(walk, &number, &gltf_identity, 0);
+        if (!is_child[i]) added = add_node(walk, &number, &lmi_gltf_identity, 0);
     }
     free(is_child);
     return added;
 }
 
-static bool add_scene(gltf_file *file, const json_value *root)
+bool lmi_gltf_add_scene(gltf_file *file, const json_value *root)
 {
     static const gltf_list top = {.name = "file"};
     uint64_t scene;
     if (file->nodes.count == 0) { /* a library of meshes */
         for (uint32_t i = 0; i < file->meshes.count; i++)
-            if (!gltf_add_mesh(file, i, &gltf_identity)) return false;
+            if (!lmi_gltf_add_mesh(file, i, &lmi_gltf_identity)) return false;
         return true;
     }
     gltf_walk walk = {file, calloc(file->nodes.count, sizeof *walk.seen)};
-    if (!walk.seen) return mesh_reader_out_of_memory(file->reader);
+    if (!walk.seen) return lmi_mesh_reader_out_of_memory(file->reader);
     bool added;
     if (file->scenes.count == 0)
         added = add_all_roots(&walk);
     else
-        added = gltf_take_number(file, &top, 0, root, "scene", file->scenes.count, 0, &scene) &&
-                add_nodes(&walk, json_get(file->scenes.items[scene], "nodes"), &gltf_identity, 0);
+        added = lmi_gltf_take_number(file, &top, 0, root, "scene", file->scenes.count, 0, &scene) &&
+                add_nodes(&walk, lmi_json_get(file->scenes.items[scene], "nodes"), &lmi_gltf_identity, 0);
     free(walk.seen);
     return added;
 }
@@ -230,7 +235,7 @@ static bool add_scene(gltf_file *file, const json_value *root)
 /* The scene, and the morph target in it that was asked for. */
 static bool read_meshes(gltf_file *file, const json_value *root)
 {
-    return add_scene(file, root) && gltf_check_target(file);
+    return lmi_gltf_add_scene(file, root) && lmi_gltf_check_target(file);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -249,28 +254,28 @@ static bool is_harmless(const char *extension)
 
 static bool check_asset(gltf_file *file, const json_value *root)
 {
-    const json_value *version = json_get(json_get(root, "asset"), "version");
-    const json_value *required = json_get(root, "extensionsRequired");
+    const json_value *version = lmi_json_get(lmi_json_get(root, "asset"), "version");
+    const json_value *required = lmi_json_get(root, "extensionsRequired");
     if (!version || version->kind != JSON_KIND_STRING)
-        return gltf_fail(file, NULL, "not a glTF file: it has no asset.version");
+        return lmi_gltf_fail(file, NULL, "not a glTF file: it has no asset.version");
     if (strncmp(version->text, "2.", 2) != 0)
-        return gltf_fail(file, version, "glTF version \"%.20s\" (expected 2.0)", version->text);
+        return lmi_gltf_fail(file, version, "glTF version \"%.20s\" (expected 2.0)", version->text);
     for (const json_value *value = required ? required->first : NULL; value; value = value->next)
         if (value->kind == JSON_KIND_STRING && !is_harmless(value->text))
-            return gltf_fail(file, value, "it needs the extension %.60s, which is not read", value->text);
+            return lmi_gltf_fail(file, value, "it needs the extension %.60s, which is not read", value->text);
     return true;
 }
 
 static bool read_json(gltf_file *file, const char *text, size_t length)
 {
     json_error error;
-    file->document = json_create();
-    if (!file->document) return mesh_reader_out_of_memory(file->reader);
+    file->document = lmi_json_create();
+    if (!file->document) return lmi_mesh_reader_out_of_memory(file->reader);
     if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3;
-    const json_value *root = json_parse(file->document, text, length, NULL, &error);
+    const json_value *root = lmi_json_parse(file->document, text, length, NULL, &error);
     if (!root) {
         file->reader->line = file->has_lines ? error.place.line : 0;
-        return mesh_reader_fail(file->reader, "JSON: %s", error.text);
+        return lmi_mesh_reader_fail(file->reader, "JSON: %s", error.text);
     }
     if (!check_asset(file, root) || !find_list(file, root, "accessors", "accessor", &file->accessors) ||
         !find_list(file, root, "bufferViews", "bufferView", &file->buffer_views) ||
@@ -283,7 +288,7 @@ static bool read_json(gltf_file *file, const char *text, size_t length)
         !find_list(file, root, "animations", "animation", &file->animations))
         return false;
     file->loaded = calloc((size_t)file->buffers.count + 1, sizeof *file->loaded);
-    if (!file->loaded) return mesh_reader_out_of_memory(file->reader);
+    if (!file->loaded) return lmi_mesh_reader_out_of_memory(file->reader);
     return file->use(file, root);
 }
 
@@ -298,31 +303,31 @@ static bool read_binary(gltf_file *file)
 {
     mesh_reader *reader = file->reader;
     uint64_t size = (uint64_t)(reader->end - reader->bytes);
-    if (size < 20) return mesh_reader_fail(reader, "the file ends within its header");
+    if (size < 20) return lmi_mesh_reader_fail(reader, "the file ends within its header");
     if (load_u32(reader->bytes + 4) != 2)
-        return mesh_reader_fail(reader, "GLB version %u (expected 2)", load_u32(reader->bytes + 4));
+        return lmi_mesh_reader_fail(reader, "GLB version %u (expected 2)", load_u32(reader->bytes + 4));
     uint64_t length = load_u32(reader->bytes + 8), json_length = load_u32(reader->bytes + 12);
     if (length > size)
-        return mesh_reader_fail(reader, "%llu bytes (expected %llu, as its header says)", (unsigned long long)size,
-                                (unsigned long long)length);
-    if (memcmp(reader->bytes + 16, "JSON", 4) != 0) return mesh_reader_fail(reader, "its first chunk is not JSON");
+        return lmi_mesh_reader_fail(reader, "%llu bytes (expected %llu, as its header says)", (unsigned long long)size,
+                                    (unsigned long long)length);
+    if (memcmp(reader->bytes + 16, "JSON", 4) != 0) return lmi_mesh_reader_fail(reader, "its first chunk is not JSON");
     if (20 + json_length > length)
-        return mesh_reader_fail(reader, "its JSON chunk has %llu bytes, more than the file holds",
-                                (unsigned long long)json_length);
+        return lmi_mesh_reader_fail(reader, "its JSON chunk has %llu bytes, more than the file holds",
+                                    (unsigned long long)json_length);
     uint64_t at = 20 + (json_length + 3) / 4 * 4;
     if (at + 8 <= length && memcmp(reader->bytes + at + 4, "BIN\0", 4) == 0) {
         file->binary = (const unsigned char *)reader->bytes + at + 8;
         file->binary_size = load_u32(reader->bytes + at);
         if (at + 8 + file->binary_size > length)
-            return mesh_reader_fail(reader, "its binary chunk has %llu bytes, more than the file holds",
-                                    (unsigned long long)file->binary_size);
+            return lmi_mesh_reader_fail(reader, "its binary chunk has %llu bytes, more than the file holds",
+                                        (unsigned long long)file->binary_size);
     }
     /* The chunk is filled up with blanks; a few programs take zeros. */
     while (json_length > 0 && reader->bytes[20 + json_length - 1] == '\0') json_length--;
     return read_json(file, reader->bytes + 20, (size_t)json_length);
 }
 
-bool gltf_open(gltf_file *file)
+bool lmi_gltf_open(gltf_file *file)
 {
     mesh_reader *reader = file->reader;
     size_t size = (size_t)(reader->end - reader->bytes);
@@ -331,15 +336,16 @@ bool gltf_open(gltf_file *file)
     file->total_size = size;
     snprintf(reader->mesh.format, sizeof reader->mesh.format, binary ? "glTF 2.0, binary" : "glTF 2.0");
     bool read = binary ? read_binary(file) : read_json(file, reader->bytes, size);
-    gltf_free_buffers(file);
-    json_free(file->document);
+    lmi_gltf_free_buffers(file);
+    lmi_json_free(file->document);
     return read;
 }
 
-bool gltf_read(mesh_reader *reader)
+bool lmi_gltf_read(mesh_reader *reader)
 {
     gltf_file file = {.reader = reader, .use = read_meshes};
-    if (!gltf_open(&file)) return false;
+    if (!lmi_gltf_open(&file)) return false;
     reader->line = 0;
-    return reader->mesh.vertex_count > 0 || mesh_reader_fail(reader, "its scene shows no triangles");
+    if (reader->mesh.uvs && !lmi_mesh_reader_uvs(reader, 0)) return false; /* for the last triangles too */
+    return reader->mesh.vertex_count > 0 || lmi_mesh_reader_fail(reader, "its scene shows no triangles");
 }

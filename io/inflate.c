@@ -343,7 +343,7 @@ static bool check_sum(inflating *f)
     return sum == (f->sum[1] << 16 | f->sum[0]) || fail(f, INFLATE_CORRUPT);
 }
 
-inflate_result inflate_stream(const inflate_ends *ends)
+inflate_result lmi_inflate_stream(const inflate_ends *ends)
 {
     inflating *f = calloc(1, sizeof *f);
     if (f == NULL) {

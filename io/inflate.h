@@ -27,6 +27,6 @@ typedef enum inflate_result {
     INFLATE_MEMORY
 } inflate_result;
 
-inflate_result inflate_stream(const inflate_ends *ends);
+inflate_result lmi_inflate_stream(const inflate_ends *ends);
 
 #endif

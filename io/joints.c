@@ -254,8 +254,8 @@ static void prepare_joints(joint_rig *rig)
     }
 }
 
-bool joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, const lm_vec3 *seeds, uint32_t seed_count,
-                 uint32_t joints, uint32_t influences)
+bool lmi_glb_joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, const lm_vec3 *seeds,
+                         uint32_t seed_count, uint32_t joints, uint32_t influences)
 {
     *rig = (joint_rig){.vertex_count = vertex_count, .influences = influences, .rest = rest};
     size_t places = (size_t)influences * vertex_count + 1u;
@@ -281,7 +281,7 @@ bool joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, con
     return true;
 }
 
-void joints_free(joint_rig *rig)
+void lmi_glb_joints_free(joint_rig *rig)
 {
     free(rig->centres);
     free(rig->joints);
@@ -533,7 +533,7 @@ static void read_track(const joint_track *track, joint_map *map)
     for (int i = 0; i < 3; i++) map->place[i] = (double)track->place[i];
 }
 
-void joints_fit(joint_rig *rig, const lm_vec3 *positions, double *largest, double *sum)
+void lmi_glb_joints_fit(joint_rig *rig, const lm_vec3 *positions, double *largest, double *sum)
 {
     start(rig, positions);
     find_rests(rig, positions);

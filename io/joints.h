@@ -41,11 +41,11 @@ typedef struct joint_rig {
 
 /* At most `joints` of them, spread evenly over `seeds` and, where these are too few, over the vertices. `rest` must live as
  * long as the rig. False when out of memory; free it in any case. */
-bool joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, const lm_vec3 *seeds, uint32_t seed_count,
-                 uint32_t joints, uint32_t influences);
-void joints_free(joint_rig *rig);
+bool lmi_glb_joints_make(joint_rig *rig, const lm_vec3 *rest, uint32_t vertex_count, const lm_vec3 *seeds,
+                         uint32_t seed_count, uint32_t joints, uint32_t influences);
+void lmi_glb_joints_free(joint_rig *rig);
 
 /* Finds the tracks of a frame, and measures them: the largest squared distance of a vertex, and the sum of all squares. */
-void joints_fit(joint_rig *rig, const lm_vec3 *positions, double *largest, double *sum);
+void lmi_glb_joints_fit(joint_rig *rig, const lm_vec3 *positions, double *largest, double *sum);
 
 #endif

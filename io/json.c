@@ -26,9 +26,9 @@ struct json_document {
 
 #define BLOCK_SIZE ((size_t)16 << 10)
 
-json_document *json_create(void) { return calloc(1, sizeof(json_document)); }
+json_document *lmi_json_create(void) { return calloc(1, sizeof(json_document)); }
 
-void json_free(json_document *document)
+void lmi_json_free(json_document *document)
 {
     if (document == NULL) {
         return;
@@ -41,7 +41,7 @@ void json_free(json_document *document)
     free(document);
 }
 
-void *json_allocate(json_document *document, size_t size)
+void *lmi_json_allocate(json_document *document, size_t size)
 {
     const size_t unit = sizeof(max_align_t);
     if (size > SIZE_MAX / 4) {
@@ -172,7 +172,7 @@ static void read_number(reader *r, json_value *value)
         }
     }
     value->kind = JSON_KIND_NUMBER;
-    value->number = decimal_to_double(start, (size_t)(r->at - start));
+    value->number = lmi_decimal_to_double(start, (size_t)(r->at - start));
     if (isinf(value->number)) {
         fail_at(r, value->place, "the number is too large (expected at most 1.8e308)");
     }
@@ -283,7 +283,7 @@ static size_t string_bound(const reader *r)
 /* A string whose opening quote has been read. */
 static void read_string(reader *r, const char **text, uint32_t *length)
 {
-    char *out = json_allocate(r->document, string_bound(r) + 1);
+    char *out = lmi_json_allocate(r->document, string_bound(r) + 1);
     if (out == NULL) {
         fail_memory(r);
         return;
@@ -376,7 +376,7 @@ static json_value *new_value(reader *r)
         fail_at(r, place_of(r), "more than %u values", JSON_MAX_VALUES);
         return NULL;
     }
-    json_value *value = json_allocate(r->document, sizeof *value);
+    json_value *value = lmi_json_allocate(r->document, sizeof *value);
     if (value == NULL) {
         fail_memory(r);
         return NULL;
@@ -481,7 +481,8 @@ static void read_value(reader *r, json_value *value)
     }
 }
 
-json_value *json_parse(json_document *document, const char *text, size_t length, const char *source, json_error *error)
+json_value *lmi_json_parse(json_document *document, const char *text, size_t length, const char *source,
+                           json_error *error)
 {
     reader r = {.document = document,
                 .source = source,
@@ -512,7 +513,7 @@ json_value *json_parse(json_document *document, const char *text, size_t length,
  * The tree
  */
 
-json_value *json_get(const json_value *object, const char *key)
+json_value *lmi_json_get(const json_value *object, const char *key)
 {
     if (object == NULL || object->kind != JSON_KIND_OBJECT) {
         return NULL;
@@ -526,7 +527,7 @@ json_value *json_get(const json_value *object, const char *key)
     return NULL;
 }
 
-json_value *json_at(const json_value *array, uint32_t index)
+json_value *lmi_json_at(const json_value *array, uint32_t index)
 {
     if (array == NULL || array->kind != JSON_KIND_ARRAY) {
         return NULL;
@@ -538,13 +539,13 @@ json_value *json_at(const json_value *array, uint32_t index)
     return value;
 }
 
-json_value *json_put(json_document *document, json_value *object, const char *key, const json_value *value)
+json_value *lmi_json_put(json_document *document, json_value *object, const char *key, const json_value *value)
 {
-    json_value *member = json_get(object, key);
+    json_value *member = lmi_json_get(object, key);
     if (member == NULL) {
         size_t length = strlen(key);
-        member = json_allocate(document, sizeof *member);
-        char *copy = json_allocate(document, length + 1);
+        member = lmi_json_allocate(document, sizeof *member);
+        char *copy = lmi_json_allocate(document, length + 1);
         if (member == NULL || copy == NULL) {
             return NULL;
         }
@@ -562,7 +563,7 @@ json_value *json_put(json_document *document, json_value *object, const char *ke
     return member;
 }
 
-const char *json_kind_text(json_kind kind)
+const char *lmi_json_kind_text(json_kind kind)
 {
     static const char *const texts[] = {"null", "true or false", "a number", "a string", "a list", "an object"};
     return texts[kind];

@@ -59,26 +59,27 @@ typedef struct json_error {
 } json_error;
 
 /* An empty document; null when out of memory. */
-json_document *json_create(void);
-void json_free(json_document *document);
+json_document *lmi_json_create(void);
+void lmi_json_free(json_document *document);
 
 /* Reads one value into the document's arena; null and *error on failure. `source` is stored in every value (see
  * json_value), and must live as long as the document. */
-json_value *json_parse(json_document *document, const char *text, size_t length, const char *source, json_error *error);
+json_value *lmi_json_parse(json_document *document, const char *text, size_t length, const char *source,
+                           json_error *error);
 
 /* Zeroed memory that lives as long as the document; null when out of memory. */
-void *json_allocate(json_document *document, size_t size);
+void *lmi_json_allocate(json_document *document, size_t size);
 
 /* The value of a key; null when there is none, or when `object` is not an object. */
-json_value *json_get(const json_value *object, const char *key);
+json_value *lmi_json_get(const json_value *object, const char *key);
 
 /* The value at an index; null past the end, or when `array` is not an array. */
-json_value *json_at(const json_value *array, uint32_t index);
+json_value *lmi_json_at(const json_value *array, uint32_t index);
 
 /* A new member at the end of an object, or in place of the one with the same key. Null when out of memory. */
-json_value *json_put(json_document *document, json_value *object, const char *key, const json_value *value);
+json_value *lmi_json_put(json_document *document, json_value *object, const char *key, const json_value *value);
 
 /* "an object", "a number", ... */
-const char *json_kind_text(json_kind kind);
+const char *lmi_json_kind_text(json_kind kind);
 
 #endif

@@ -52,14 +52,14 @@ static bool add_vertices(mesh_reader *reader, const struct aiMesh *mesh, const s
 {
     struct aiColor4D base = {1.0f, 1.0f, 1.0f, 1.0f};
     bool colours = mesh->mColors[0] || (material && find_colour(material, &base));
-    if (!mesh_reader_reserve(reader, mesh->mNumVertices, mesh->mNormals != NULL, colours)) return false;
+    if (!lmi_mesh_reader_reserve(reader, mesh->mNumVertices, mesh->mNormals != NULL, colours)) return false;
     for (unsigned i = 0; i < mesh->mNumVertices; i++) {
-        if (!mesh_reader_add_vertex(reader, from_assimp(mesh->mVertices[i]))) return false;
-        if (mesh->mNormals && !mesh_reader_set_normal(reader, from_assimp(mesh->mNormals[i]))) return false;
+        if (!lmi_mesh_reader_add_vertex(reader, from_assimp(mesh->mVertices[i]))) return false;
+        if (mesh->mNormals && !lmi_mesh_reader_set_normal(reader, from_assimp(mesh->mNormals[i]))) return false;
         struct aiColor4D c = mesh->mColors[0] ? mesh->mColors[0][i] : base;
-        uint8_t colour[3] = {mesh_colour_byte((double)c.r), mesh_colour_byte((double)c.g),
-                             mesh_colour_byte((double)c.b)};
-        if (colours && !mesh_reader_set_colour(reader, colour)) return false;
+        uint8_t colour[3] = {lmi_mesh_colour_byte((double)c.r), lmi_mesh_colour_byte((double)c.g),
+                             lmi_mesh_colour_byte((double)c.b)};
+        if (colours && !lmi_mesh_reader_set_colour(reader, colour)) return false;
     }
     return true;
 }
@@ -69,30 +69,30 @@ static bool add_mesh(mesh_reader *reader, const struct aiScene *scene, const str
     uint32_t first = reader->mesh.vertex_count;
     const struct aiMaterial *material =
         mesh->mMaterialIndex < scene->mNumMaterials ? scene->mMaterials[mesh->mMaterialIndex] : NULL;
-    if (!mesh_reader_begin_part(reader, mesh->mName.data, strlen(mesh->mName.data)) ||
+    if (!lmi_mesh_reader_begin_part(reader, mesh->mName.data, strlen(mesh->mName.data)) ||
         !add_vertices(reader, mesh, material))
         return false;
     for (unsigned f = 0; f < mesh->mNumFaces; f++) {
         const struct aiFace *face = &mesh->mFaces[f];
         if (face->mNumIndices < 3) continue;
-        if (!mesh_reader_reserve_corners(reader, face->mNumIndices)) return false;
+        if (!lmi_mesh_reader_reserve_corners(reader, face->mNumIndices)) return false;
         for (unsigned i = 0; i < face->mNumIndices; i++) {
             if (face->mIndices[i] >= mesh->mNumVertices)
-                return mesh_reader_fail(reader, "face %u names vertex %u, there are %u", f, face->mIndices[i],
-                                        mesh->mNumVertices);
+                return lmi_mesh_reader_fail(reader, "face %u names vertex %u, there are %u", f, face->mIndices[i],
+                                            mesh->mNumVertices);
             reader->corners[i] = first + face->mIndices[i];
         }
-        if (!mesh_reader_add_face(reader, face->mNumIndices)) return false;
+        if (!lmi_mesh_reader_add_face(reader, face->mNumIndices)) return false;
     }
     return true;
 }
 
-bool assimp_read(mesh_reader *reader)
+bool lmi_assimp_read(mesh_reader *reader)
 {
     if (!aiIsExtensionSupported(ending_of(reader)))
-        return mesh_reader_fail(reader, "%.12s files cannot be read, not by assimp either", ending_of(reader) + 1);
+        return lmi_mesh_reader_fail(reader, "%.12s files cannot be read, not by assimp either", ending_of(reader) + 1);
     const struct aiScene *scene = import(reader);
-    if (!scene) return mesh_reader_fail(reader, "assimp: %.300s", aiGetErrorString());
+    if (!scene) return lmi_mesh_reader_fail(reader, "assimp: %.300s", aiGetErrorString());
     snprintf(reader->mesh.format, sizeof reader->mesh.format, "%.12s, read by assimp", ending_of(reader) + 1);
     bool read = true;
     for (unsigned i = 0; read && i < scene->mNumMeshes; i++) read = add_mesh(reader, scene, scene->mMeshes[i]);
@@ -102,12 +102,13 @@ bool assimp_read(mesh_reader *reader)
 
 #else
 
-bool assimp_read(mesh_reader *reader)
+bool lmi_assimp_read(mesh_reader *reader)
 {
-    return mesh_reader_fail(reader,
-                            "%.12s files need assimp, and this program was built without it (expected OBJ, PLY, STL, "
-                            "glTF or GLB)",
-                            ending_of(reader) + 1);
+    return lmi_mesh_reader_fail(
+        reader,
+        "%.12s files need assimp, and this program was built without it (expected OBJ, PLY, STL, "
+        "glTF or GLB)",
+        ending_of(reader) + 1);
 }
 
 #endif

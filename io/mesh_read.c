@@ -31,25 +31,25 @@ static bool same_ending(const char *a, const char *b)
     return *a == *b;
 }
 
-bool mesh_has_ending(const char *name, const char *ending) { return same_ending(ending_of(name), ending); }
+bool lmi_mesh_has_ending(const char *name, const char *ending) { return same_ending(ending_of(name), ending); }
 
 static const struct {
     const char *ending;
     read_function *read;
-} formats[] = {{"obj", obj_read},           {"ply", ply_read},           {"stl", stl_read},
-               {"gltf", gltf_read},         {"glb", gltf_read},          {"dae", assimp_read},
-               {"fbx", assimp_read},        {"x", assimp_read},          {"3ds", assimp_read},
-               {"off", assimp_read},        {"3mf", assimp_read},        {"ac", assimp_read},
-               {"amf", assimp_read},        {"ase", assimp_read},        {"b3d", assimp_read},
-               {"cob", assimp_read},        {"dxf", assimp_read},        {"ifc", assimp_read},
-               {"lwo", assimp_read},        {"lxo", assimp_read},        {"md2", assimp_read},
-               {"md3", assimp_read},        {"ms3d", assimp_read},       {"nff", assimp_read},
-               {"ogex", assimp_read},       {"pmx", assimp_read},        {"q3o", assimp_read},
-               {"smd", assimp_read},        {"wrl", assimp_read},        {"x3d", assimp_read},
-               {"xgl", assimp_read},        {"zae", assimp_read},        {"blend", assimp_read},
-               {"iqm", assimp_read},        {"irrmesh", assimp_read},    {"md5mesh", assimp_read},
-               {"msh", tets_surface_read},  {"mesh", tets_surface_read}, {"meshb", tets_surface_read},
-               {"node", tets_surface_read}, {"ele", tets_surface_read}};
+} formats[] = {{"obj", lmi_obj_read},           {"ply", lmi_ply_read},           {"stl", lmi_stl_read},
+               {"gltf", lmi_gltf_read},         {"glb", lmi_gltf_read},          {"dae", lmi_assimp_read},
+               {"fbx", lmi_assimp_read},        {"x", lmi_assimp_read},          {"3ds", lmi_assimp_read},
+               {"off", lmi_assimp_read},        {"3mf", lmi_assimp_read},        {"ac", lmi_assimp_read},
+               {"amf", lmi_assimp_read},        {"ase", lmi_assimp_read},        {"b3d", lmi_assimp_read},
+               {"cob", lmi_assimp_read},        {"dxf", lmi_assimp_read},        {"ifc", lmi_assimp_read},
+               {"lwo", lmi_assimp_read},        {"lxo", lmi_assimp_read},        {"md2", lmi_assimp_read},
+               {"md3", lmi_assimp_read},        {"ms3d", lmi_assimp_read},       {"nff", lmi_assimp_read},
+               {"ogex", lmi_assimp_read},       {"pmx", lmi_assimp_read},        {"q3o", lmi_assimp_read},
+               {"smd", lmi_assimp_read},        {"wrl", lmi_assimp_read},        {"x3d", lmi_assimp_read},
+               {"xgl", lmi_assimp_read},        {"zae", lmi_assimp_read},        {"blend", lmi_assimp_read},
+               {"iqm", lmi_assimp_read},        {"irrmesh", lmi_assimp_read},    {"md5mesh", lmi_assimp_read},
+               {"msh", lmi_tets_surface_read},  {"mesh", lmi_tets_surface_read}, {"meshb", lmi_tets_surface_read},
+               {"node", lmi_tets_surface_read}, {"ele", lmi_tets_surface_read}};
 
 static read_function *function_by_name(const char *name)
 {
@@ -58,7 +58,7 @@ static read_function *function_by_name(const char *name)
     return NULL;
 }
 
-bool mesh_is_name(const char *path) { return function_by_name(path) != NULL; }
+bool lm_mesh_is_name(const char *path) { return function_by_name(path) != NULL; }
 
 static bool begins_with(const mesh_reader *reader, const char *start)
 {
@@ -70,10 +70,10 @@ static bool begins_with(const mesh_reader *reader, const char *start)
  * that others may begin with too. */
 static read_function *function_by_contents(const mesh_reader *reader)
 {
-    if (begins_with(reader, "glTF")) return gltf_read;
-    if (begins_with(reader, "$MeshFormat") || begins_with(reader, "MeshVersionFormatted")) return tets_surface_read;
-    if (begins_with(reader, "ply\n") || begins_with(reader, "ply\r")) return ply_read;
-    if (stl_is_binary(reader->bytes, (size_t)(reader->end - reader->bytes))) return stl_read;
+    if (begins_with(reader, "glTF")) return lmi_gltf_read;
+    if (begins_with(reader, "$MeshFormat") || begins_with(reader, "MeshVersionFormatted")) return lmi_tets_surface_read;
+    if (begins_with(reader, "ply\n") || begins_with(reader, "ply\r")) return lmi_ply_read;
+    if (lmi_stl_is_binary(reader->bytes, (size_t)(reader->end - reader->bytes))) return lmi_stl_read;
     return NULL;
 }
 
@@ -81,8 +81,8 @@ static read_function *choose_function(const mesh_reader *reader)
 {
     read_function *function = function_by_contents(reader);
     if (!function) function = function_by_name(reader->name);
-    if (!function && begins_with(reader, "solid")) function = stl_read;
-    if (!function && begins_with(reader, "{")) function = gltf_read;
+    if (!function && begins_with(reader, "solid")) function = lmi_stl_read;
+    if (!function && begins_with(reader, "{")) function = lmi_gltf_read;
     return function;
 }
 
@@ -90,7 +90,7 @@ static read_function *choose_function(const mesh_reader *reader)
  * What is done to a mesh of any format
  */
 
-static void turn_z_up(mesh_data *mesh)
+static void turn_z_up(lm_mesh_data *mesh)
 {
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
         lm_vec3 p = mesh->positions[i];
@@ -102,7 +102,7 @@ static void turn_z_up(mesh_data *mesh)
     }
 }
 
-static bool has_area(const mesh_data *mesh)
+static bool has_area(const lm_mesh_data *mesh)
 {
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = mesh->triangles + 3 * t;
@@ -115,17 +115,18 @@ static bool has_area(const mesh_data *mesh)
     return false;
 }
 
-static bool finish(mesh_reader *reader, const mesh_options *options)
+static bool finish(mesh_reader *reader, const lm_mesh_options *options)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     reader->line = 0;
-    mesh_reader_end_part(reader);
-    if (mesh->vertex_count == 0) return mesh_reader_fail(reader, "it has no vertices");
-    if (options->surface && mesh->triangle_count == 0) return mesh_reader_fail(reader, "it has no faces");
+    lmi_mesh_reader_end_part(reader);
+    if (mesh->vertex_count == 0) return lmi_mesh_reader_fail(reader, "it has no vertices");
+    if (options->surface && mesh->triangle_count == 0) return lmi_mesh_reader_fail(reader, "it has no faces");
     if (options->z_up) turn_z_up(mesh);
-    if (options->weld >= 0.0f && mesh_weld(mesh, options->weld) != LM_OK) return mesh_reader_out_of_memory(reader);
+    if (options->weld >= 0.0f && lm_mesh_weld(mesh, options->weld) != LM_OK)
+        return lmi_mesh_reader_out_of_memory(reader);
     if (options->surface && !has_area(mesh))
-        return mesh_reader_fail(reader, "none of its %u triangles has an area", mesh->triangle_count);
+        return lmi_mesh_reader_fail(reader, "none of its %u triangles has an area", mesh->triangle_count);
     return true;
 }
 
@@ -133,10 +134,10 @@ static bool finish(mesh_reader *reader, const mesh_options *options)
  * Files
  */
 
-bool mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size, const mesh_options *options,
-                   mesh_data *mesh, mesh_error *error)
+bool lmi_mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size,
+                       const lm_mesh_options *options, lm_mesh_data *mesh, lm_mesh_error *error)
 {
-    static const mesh_options plain = {0};
+    static const lm_mesh_options plain = {0};
     options = options ? options : &plain;
     mesh_reader reader = {.name = name,
                           .path = path,
@@ -145,40 +146,42 @@ bool mesh_parse_at(const char *name, const char *path, const char *bytes, size_t
                           .end = bytes + size,
                           .target = options->target,
                           .error = error};
-    *mesh = (mesh_data){0};
+    *mesh = (lm_mesh_data){0};
     read_function *read = choose_function(&reader);
     bool done = false;
     if (size == 0)
-        mesh_reader_fail(&reader, "the file is empty");
+        lmi_mesh_reader_fail(&reader, "the file is empty");
     else if (!read)
-        mesh_reader_fail(&reader, "not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
-    else if (options->target && read != gltf_read)
-        mesh_reader_fail(&reader, "it has no morph targets (expected a glTF file)");
+        lmi_mesh_reader_fail(&reader, "not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
+    else if (options->target && read != lmi_gltf_read)
+        lmi_mesh_reader_fail(&reader, "it has no morph targets (expected a glTF file)");
     else
         done = read(&reader) && finish(&reader, options);
     free(reader.corners);
+    free(reader.textures);
+    free(reader.corner_textures);
     if (done)
         *mesh = reader.mesh;
     else
-        mesh_free(&reader.mesh);
+        lm_mesh_free(&reader.mesh);
     return done;
 }
 
-bool mesh_parse(const char *name, const void *bytes, size_t size, const mesh_options *options, mesh_data *mesh,
-                mesh_error *error)
+bool lm_mesh_parse(const char *name, const void *bytes, size_t size, const lm_mesh_options *options, lm_mesh_data *mesh,
+                   lm_mesh_error *error)
 {
-    return mesh_parse_at(name, NULL, size > 0 ? bytes : "", size, options, mesh, error);
+    return lmi_mesh_parse_at(name, NULL, size > 0 ? bytes : "", size, options, mesh, error);
 }
 
-char *mesh_load(const char *path, size_t *size, const char **reason)
+char *lmi_mesh_load(const char *path, size_t *size, const char **reason)
 {
-    FILE *file = system_open(path, "rb");
+    FILE *file = lmi_system_open(path, "rb");
     *reason = file ? NULL : strerror(errno);
     char *bytes = NULL;
     size_t capacity = 0;
     *size = 0;
     while (file && !*reason && !feof(file)) {
-        char *larger = mesh_grow(bytes, &capacity, (uint64_t)*size + 65536, 1);
+        char *larger = lmi_mesh_grow(bytes, &capacity, (uint64_t)*size + 65536, 1);
         if (!larger) {
             *reason = "out of memory";
             break;
@@ -186,7 +189,7 @@ char *mesh_load(const char *path, size_t *size, const char **reason)
         bytes = larger;
         *size += fread(bytes + *size, 1, capacity - *size, file);
         if (ferror(file)) *reason = strerror(errno);
-        if (*size > MESH_MAX_BYTES) *reason = "larger than 1 GiB";
+        if (*size > LM_MESH_MAX_BYTES) *reason = "larger than 1 GiB";
     }
     if (file) fclose(file);
     if (!*reason) return bytes;
@@ -194,30 +197,31 @@ char *mesh_load(const char *path, size_t *size, const char **reason)
     return NULL;
 }
 
-bool mesh_read(const char *path, const mesh_options *options, mesh_data *mesh, mesh_error *error)
+bool lm_mesh_read(const char *path, const lm_mesh_options *options, lm_mesh_data *mesh, lm_mesh_error *error)
 {
     size_t size;
     const char *reason;
-    *mesh = (mesh_data){0};
-    char *bytes = mesh_load(path, &size, &reason);
+    *mesh = (lm_mesh_data){0};
+    char *bytes = lmi_mesh_load(path, &size, &reason);
     if (!bytes) {
         mesh_reader nothing = {.name = path, .error = error};
-        return mesh_reader_fail(&nothing, "%s", reason);
+        return lmi_mesh_reader_fail(&nothing, "%s", reason);
     }
-    bool read = mesh_parse_at(path, path, bytes, size, options, mesh, error);
+    bool read = lmi_mesh_parse_at(path, path, bytes, size, options, mesh, error);
     free(bytes);
     return read;
 }
 
-void mesh_free(mesh_data *mesh)
+void lm_mesh_free(lm_mesh_data *mesh)
 {
     if (!mesh) return;
     free(mesh->positions);
     free(mesh->normals);
     free(mesh->colours);
     free(mesh->triangles);
+    free(mesh->uvs);
     free(mesh->parts);
     free(mesh->names);
     free(mesh->sources);
-    *mesh = (mesh_data){0};
+    *mesh = (lm_mesh_data){0};
 }

@@ -16,7 +16,7 @@
  * Messages
  */
 
-bool mesh_reader_fail(mesh_reader *reader, const char *format, ...)
+bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...)
 {
     char *text = reader->error->text;
     size_t room = sizeof reader->error->text;
@@ -34,19 +34,19 @@ bool mesh_reader_fail(mesh_reader *reader, const char *format, ...)
     return false;
 }
 
-bool mesh_reader_out_of_memory(mesh_reader *reader)
+bool lmi_mesh_reader_out_of_memory(mesh_reader *reader)
 {
     reader->line = 0;
-    return mesh_reader_fail(reader, "out of memory");
+    return lmi_mesh_reader_fail(reader, "out of memory");
 }
 
-int mesh_reader_shown(size_t length) { return length < 40 ? (int)length : 40; }
+int lmi_mesh_reader_shown(size_t length) { return length < 40 ? (int)length : 40; }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Vertices
  */
 
-void *mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size)
+void *lmi_mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size)
 {
     if (needed <= *capacity && array) return array;
     uint64_t larger = (uint64_t)*capacity * 2u > needed ? (uint64_t)*capacity * 2u : needed;
@@ -60,10 +60,10 @@ void *mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size)
 /* Makes the array of normals, and fills it for vertices that had none. */
 static bool reserve_normals(mesh_reader *reader, uint64_t vertices)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     bool first = mesh->normals == NULL;
-    lm_vec3 *normals = mesh_grow(mesh->normals, &reader->normal_capacity, vertices, sizeof *normals);
-    if (!normals) return mesh_reader_out_of_memory(reader);
+    lm_vec3 *normals = lmi_mesh_grow(mesh->normals, &reader->normal_capacity, vertices, sizeof *normals);
+    if (!normals) return lmi_mesh_reader_out_of_memory(reader);
     mesh->normals = normals;
     if (first) memset(normals, 0, mesh->vertex_count * sizeof *normals);
     return true;
@@ -71,36 +71,36 @@ static bool reserve_normals(mesh_reader *reader, uint64_t vertices)
 
 static bool reserve_colours(mesh_reader *reader, uint64_t vertices)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     bool first = mesh->colours == NULL;
-    uint8_t *colours = mesh_grow(mesh->colours, &reader->colour_capacity, vertices, 3);
-    if (!colours) return mesh_reader_out_of_memory(reader);
+    uint8_t *colours = lmi_mesh_grow(mesh->colours, &reader->colour_capacity, vertices, 3);
+    if (!colours) return lmi_mesh_reader_out_of_memory(reader);
     mesh->colours = colours;
     if (first) memset(colours, 255, 3u * (size_t)mesh->vertex_count);
     return true;
 }
 
-bool mesh_reader_reserve(mesh_reader *reader, uint64_t vertices, bool normals, bool colours)
+bool lmi_mesh_reader_reserve(mesh_reader *reader, uint64_t vertices, bool normals, bool colours)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     uint64_t total = vertices + mesh->vertex_count;
     if (total > LM_MAX_PARTICLES)
-        return mesh_reader_fail(reader, "more than %u vertices, the most there may be", LM_MAX_PARTICLES);
-    lm_vec3 *positions = mesh_grow(mesh->positions, &reader->vertex_capacity, total, sizeof *positions);
-    if (!positions) return mesh_reader_out_of_memory(reader);
+        return lmi_mesh_reader_fail(reader, "more than %u vertices, the most there may be", LM_MAX_PARTICLES);
+    lm_vec3 *positions = lmi_mesh_grow(mesh->positions, &reader->vertex_capacity, total, sizeof *positions);
+    if (!positions) return lmi_mesh_reader_out_of_memory(reader);
     mesh->positions = positions;
     if ((normals || mesh->normals) && !reserve_normals(reader, total)) return false;
     return !(colours || mesh->colours) || reserve_colours(reader, total);
 }
 
-bool mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 p)
+bool lmi_mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 p)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z))
-        return mesh_reader_fail(reader, "vertex %u is not finite", mesh->vertex_count);
+        return lmi_mesh_reader_fail(reader, "vertex %u is not finite", mesh->vertex_count);
     if (fabsf(p.x) > LM_MAX_COORDINATE || fabsf(p.y) > LM_MAX_COORDINATE || fabsf(p.z) > LM_MAX_COORDINATE)
-        return mesh_reader_fail(reader, "a coordinate of vertex %u is beyond 1e9", mesh->vertex_count);
-    if (!mesh_reader_reserve(reader, 1, false, false)) return false;
+        return lmi_mesh_reader_fail(reader, "a coordinate of vertex %u is beyond 1e9", mesh->vertex_count);
+    if (!lmi_mesh_reader_reserve(reader, 1, false, false)) return false;
     size_t at = mesh->vertex_count++;
     mesh->positions[at] = p;
     if (mesh->normals) mesh->normals[at] = (lm_vec3){0.0f, 0.0f, 0.0f};
@@ -108,7 +108,7 @@ bool mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 p)
     return true;
 }
 
-bool mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal)
+bool lmi_mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal)
 {
     if (!reader->mesh.normals && !reserve_normals(reader, reader->vertex_capacity)) return false;
     double length = sqrt((double)normal.x * normal.x + (double)normal.y * normal.y + (double)normal.z * normal.z);
@@ -119,14 +119,14 @@ bool mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal)
     return true;
 }
 
-bool mesh_reader_set_colour(mesh_reader *reader, const uint8_t colour[3])
+bool lmi_mesh_reader_set_colour(mesh_reader *reader, const uint8_t colour[3])
 {
     if (!reader->mesh.colours && !reserve_colours(reader, reader->vertex_capacity)) return false;
     memcpy(reader->mesh.colours + 3u * ((size_t)reader->mesh.vertex_count - 1), colour, 3);
     return true;
 }
 
-uint8_t mesh_colour_byte(double value)
+uint8_t lmi_mesh_colour_byte(double value)
 {
     if (!(value > 0.0)) return 0;
     return value >= 1.0 ? 255 : (uint8_t)(value * 255.0 + 0.5);
@@ -136,17 +136,17 @@ uint8_t mesh_colour_byte(double value)
  * Triangles
  */
 
-uint32_t *mesh_reader_add_triangles(mesh_reader *reader, uint64_t count)
+uint32_t *lmi_mesh_reader_add_triangles(mesh_reader *reader, uint64_t count)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     uint64_t total = count + mesh->triangle_count;
-    if (total > MESH_MAX_TRIANGLES) {
-        mesh_reader_fail(reader, "more than %u triangles, the most there may be", MESH_MAX_TRIANGLES);
+    if (total > LM_MESH_MAX_TRIANGLES) {
+        lmi_mesh_reader_fail(reader, "more than %u triangles, the most there may be", LM_MESH_MAX_TRIANGLES);
         return NULL;
     }
-    uint32_t *triangles = mesh_grow(mesh->triangles, &reader->triangle_capacity, 3 * total, sizeof *triangles);
+    uint32_t *triangles = lmi_mesh_grow(mesh->triangles, &reader->triangle_capacity, 3 * total, sizeof *triangles);
     if (!triangles) {
-        mesh_reader_out_of_memory(reader);
+        lmi_mesh_reader_out_of_memory(reader);
         return NULL;
     }
     mesh->triangles = triangles;
@@ -155,23 +155,39 @@ uint32_t *mesh_reader_add_triangles(mesh_reader *reader, uint64_t count)
     return added;
 }
 
-bool mesh_reader_reserve_corners(mesh_reader *reader, uint64_t count)
+float *lmi_mesh_reader_uvs(mesh_reader *reader, uint32_t first)
 {
-    uint32_t *corners = mesh_grow(reader->corners, &reader->corner_capacity, count, sizeof *corners);
-    if (!corners) return mesh_reader_out_of_memory(reader);
+    lm_mesh_data *mesh = &reader->mesh;
+    uint64_t total = 6 * (uint64_t)mesh->triangle_count;
+    float *uvs = lmi_mesh_grow(mesh->uvs, &reader->uv_capacity, total, sizeof *uvs);
+    if (!uvs) {
+        lmi_mesh_reader_out_of_memory(reader);
+        return NULL;
+    }
+    mesh->uvs = uvs;
+    memset(uvs + 6 * (size_t)reader->uv_triangles, 0,
+           6 * ((size_t)mesh->triangle_count - reader->uv_triangles) * sizeof *uvs);
+    reader->uv_triangles = mesh->triangle_count;
+    return uvs + 6 * (size_t)first;
+}
+
+bool lmi_mesh_reader_reserve_corners(mesh_reader *reader, uint64_t count)
+{
+    uint32_t *corners = lmi_mesh_grow(reader->corners, &reader->corner_capacity, count, sizeof *corners);
+    if (!corners) return lmi_mesh_reader_out_of_memory(reader);
     reader->corners = corners;
     return true;
 }
 
-bool mesh_reader_add_face(mesh_reader *reader, uint32_t count)
+bool lmi_mesh_reader_add_face(mesh_reader *reader, uint32_t count)
 {
-    if (count < 3) return mesh_reader_fail(reader, "a face needs three corners");
-    uint32_t *triangles = mesh_reader_add_triangles(reader, (uint64_t)count - 2);
+    if (count < 3) return lmi_mesh_reader_fail(reader, "a face needs three corners");
+    uint32_t *triangles = lmi_mesh_reader_add_triangles(reader, (uint64_t)count - 2);
     if (!triangles) return false;
     if (count == 3)
         memcpy(triangles, reader->corners, 3 * sizeof *triangles);
     else
-        polygon_triangulate(reader->mesh.positions, reader->corners, count, triangles);
+        lmi_polygon_triangulate(reader->mesh.positions, reader->corners, count, triangles);
     return true;
 }
 
@@ -179,11 +195,11 @@ bool mesh_reader_add_face(mesh_reader *reader, uint32_t count)
  * Parts
  */
 
-void mesh_reader_end_part(mesh_reader *reader)
+void lmi_mesh_reader_end_part(mesh_reader *reader)
 {
-    mesh_data *mesh = &reader->mesh;
+    lm_mesh_data *mesh = &reader->mesh;
     if (mesh->part_count == 0) return;
-    mesh_part *last = &mesh->parts[mesh->part_count - 1];
+    lm_mesh_part *last = &mesh->parts[mesh->part_count - 1];
     if (last->triangle_count > 0) return; /* it ended before */
     last->triangle_count = mesh->triangle_count - last->first_triangle;
     if (last->triangle_count > 0) return;
@@ -191,24 +207,25 @@ void mesh_reader_end_part(mesh_reader *reader)
     mesh->part_count--;
 }
 
-bool mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length)
+bool lmi_mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length)
 {
-    mesh_data *mesh = &reader->mesh;
-    mesh_reader_end_part(reader);
+    lm_mesh_data *mesh = &reader->mesh;
+    lmi_mesh_reader_end_part(reader);
     if (length == 0) return true;
     uint64_t name_end = (uint64_t)reader->name_size + length + 1;
-    mesh_part *parts = mesh_grow(mesh->parts, &reader->part_capacity, (uint64_t)mesh->part_count + 1, sizeof *parts);
+    lm_mesh_part *parts =
+        lmi_mesh_grow(mesh->parts, &reader->part_capacity, (uint64_t)mesh->part_count + 1, sizeof *parts);
     if (parts) mesh->parts = parts;
-    char *names = mesh_grow(mesh->names, &reader->name_capacity, name_end, 1);
+    char *names = lmi_mesh_grow(mesh->names, &reader->name_capacity, name_end, 1);
     if (names) mesh->names = names;
-    if (!parts || !names) return mesh_reader_out_of_memory(reader);
+    if (!parts || !names) return lmi_mesh_reader_out_of_memory(reader);
 
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)name[i];
         names[reader->name_size + i] = c < 0x20 || c == 0x7f ? '_' : (char)c;
     }
     names[name_end - 1] = '\0';
-    parts[mesh->part_count++] = (mesh_part){(uint32_t)reader->name_size, mesh->triangle_count, 0};
+    parts[mesh->part_count++] = (lm_mesh_part){(uint32_t)reader->name_size, mesh->triangle_count, 0};
     reader->name_size = (size_t)name_end;
     return true;
 }
@@ -219,7 +236,7 @@ bool mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length
 
 static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-size_t mesh_reader_word(mesh_reader *reader, const char **word)
+size_t lmi_mesh_reader_word(mesh_reader *reader, const char **word)
 {
     uint64_t per_end = reader->line > 0; /* of a line; a binary file has none */
     while (reader->at < reader->end && is_blank(*reader->at)) reader->line += *reader->at++ == '\n' ? per_end : 0;
@@ -228,7 +245,7 @@ size_t mesh_reader_word(mesh_reader *reader, const char **word)
     return (size_t)(reader->at - *word);
 }
 
-size_t mesh_reader_rest_of_line(mesh_reader *reader, const char **rest)
+size_t lmi_mesh_reader_rest_of_line(mesh_reader *reader, const char **rest)
 {
     while (reader->at < reader->end && is_blank(*reader->at) && *reader->at != '\n') reader->at++;
     *rest = reader->at;
@@ -238,11 +255,11 @@ size_t mesh_reader_rest_of_line(mesh_reader *reader, const char **rest)
     return length;
 }
 
-bool mesh_reader_coordinate(mesh_reader *reader, const char *word, size_t length, float *value)
+bool lmi_mesh_reader_coordinate(mesh_reader *reader, const char *word, size_t length, float *value)
 {
-    if (!decimal_read_float(word, length, value))
-        return mesh_reader_fail(reader, "\"%.*s\" is not a number", mesh_reader_shown(length), word);
+    if (!lmi_decimal_read_float(word, length, value))
+        return lmi_mesh_reader_fail(reader, "\"%.*s\" is not a number", lmi_mesh_reader_shown(length), word);
     if (!(fabsf(*value) <= LM_MAX_COORDINATE))
-        return mesh_reader_fail(reader, "coordinate %.*s is beyond 1e9", mesh_reader_shown(length), word);
+        return lmi_mesh_reader_fail(reader, "coordinate %.*s is beyond 1e9", lmi_mesh_reader_shown(length), word);
     return true;
 }

@@ -4,8 +4,8 @@
 #ifndef LIMBER_IO_MESH_READER_H
 #define LIMBER_IO_MESH_READER_H
 
-#include "io/mesh.h"
 #include "io/text.h"
+#include "limber/mesh.h"
 
 typedef struct mesh_reader {
     const char *name;        /* of the file, in messages */
@@ -13,90 +13,100 @@ typedef struct mesh_reader {
     const char *bytes, *end; /* of the whole file */
     const char *at;          /* text readers: what comes next */
     uint64_t line;           /* of `at`, from 1; 0: the format has no lines */
-    mesh_data mesh;
+    lm_mesh_data mesh;
     size_t vertex_capacity, normal_capacity, colour_capacity; /* in elements, of the arrays of `mesh` */
     size_t triangle_capacity, part_capacity, name_capacity;
     size_t name_size;
     uint32_t *corners; /* of the face being read */
     size_t corner_capacity;
-    const char *target; /* glTF: the morph target whose shape is read; null: none */
-    mesh_error *error;
+    float *textures; /* OBJ: texture coordinates so far, two each */
+    size_t texture_count, texture_capacity;
+    uint32_t *corner_textures; /* which of them the corners have, or UINT32_MAX */
+    size_t corner_texture_capacity;
+    size_t uv_capacity;
+    uint32_t uv_triangles; /* that have texture coordinates, if only 0 */
+    const char *target;    /* glTF: the morph target whose shape is read; null: none */
+    lm_mesh_error *error;
 } mesh_reader;
 
 /* ---- one function for each format; they leave what they have read in reader->mesh ---- */
 
-bool obj_read(mesh_reader *reader);
-bool ply_read(mesh_reader *reader);
-bool stl_read(mesh_reader *reader);
-bool gltf_read(mesh_reader *reader);
-bool assimp_read(mesh_reader *reader);       /* `path` may be null: then from the bytes */
-bool tets_surface_read(mesh_reader *reader); /* the surface of tetrahedra (tets.h) */
+bool lmi_obj_read(mesh_reader *reader);
+bool lmi_ply_read(mesh_reader *reader);
+bool lmi_stl_read(mesh_reader *reader);
+bool lmi_gltf_read(mesh_reader *reader);
+bool lmi_assimp_read(mesh_reader *reader);       /* `path` may be null: then from the bytes */
+bool lmi_tets_surface_read(mesh_reader *reader); /* the surface of tetrahedra (tets.h) */
 
 /* Whether a file is a binary STL file: its size is what its count of triangles asks for. */
-bool stl_is_binary(const char *bytes, size_t size);
+bool lmi_stl_is_binary(const char *bytes, size_t size);
 
-/* As mesh_parse, of a file that lies at `path`; null: it may name no others. */
-bool mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size, const mesh_options *options,
-                   mesh_data *mesh, mesh_error *error);
+/* As lm_mesh_parse, of a file that lies at `path`; null: it may name no others. */
+bool lmi_mesh_parse_at(const char *name, const char *path, const char *bytes, size_t size,
+                       const lm_mesh_options *options, lm_mesh_data *mesh, lm_mesh_error *error);
 
 /* Whether a name ends with a point and `ending`, which is in lower case. */
-bool mesh_has_ending(const char *name, const char *ending);
+bool lmi_mesh_has_ending(const char *name, const char *ending);
 
 /* All bytes of a file, which need not have a size (a pipe), to be freed. Null: *reason says why. */
-char *mesh_load(const char *path, size_t *size, const char **reason);
+char *lmi_mesh_load(const char *path, size_t *size, const char **reason);
 
 /* ---- messages ---- */
 
 /* Fills the error with "FILE:LINE: " (or "FILE: ") and the text; returns false. */
-bool mesh_reader_fail(mesh_reader *reader, const char *format, ...) TEXT_PRINTF(2, 3);
-bool mesh_reader_out_of_memory(mesh_reader *reader);
+bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...) TEXT_PRINTF(2, 3);
+bool lmi_mesh_reader_out_of_memory(mesh_reader *reader);
 
 /* How much of a word to show in a message. */
-int mesh_reader_shown(size_t length);
+int lmi_mesh_reader_shown(size_t length);
 
 /* ---- the mesh ---- */
 
 /* The array with room for `needed` elements of `size` bytes; it at least doubles. Null when that is not to be had: then
  * it stays as it was. */
-void *mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size);
+void *lmi_mesh_grow(void *array, size_t *capacity, uint64_t needed, size_t size);
 
 /* Room for so many more vertices; what follows then cannot fail for want of memory. */
-bool mesh_reader_reserve(mesh_reader *reader, uint64_t vertices, bool normals, bool colours);
+bool lmi_mesh_reader_reserve(mesh_reader *reader, uint64_t vertices, bool normals, bool colours);
 
 /* Adds a vertex at the end: white, without a normal. Refuses what is not finite or beyond LM_MAX_COORDINATE. */
-bool mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 position);
+bool lmi_mesh_reader_add_vertex(mesh_reader *reader, lm_vec3 position);
 
 /* Of the last vertex that was added. The vertices before the first that has one are white, or have the normal 0. */
-bool mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal);
-bool mesh_reader_set_colour(mesh_reader *reader, const uint8_t colour[3]);
+bool lmi_mesh_reader_set_normal(mesh_reader *reader, lm_vec3 normal);
+bool lmi_mesh_reader_set_colour(mesh_reader *reader, const uint8_t colour[3]);
 
 /* Room for so many more triangles, three indices each, which the caller writes; null after a failure. */
-uint32_t *mesh_reader_add_triangles(mesh_reader *reader, uint64_t count);
+uint32_t *lmi_mesh_reader_add_triangles(mesh_reader *reader, uint64_t count);
+
+/* Texture coordinates of the triangles from `first` on, six numbers each, which the caller writes; those before it that had none are 0.
+ * Null after a failure. */
+float *lmi_mesh_reader_uvs(mesh_reader *reader, uint32_t first);
 
 /* Room in reader->corners for so many corners of a face. */
-bool mesh_reader_reserve_corners(mesh_reader *reader, uint64_t count);
+bool lmi_mesh_reader_reserve_corners(mesh_reader *reader, uint64_t count);
 
 /* The face with the first `count` of reader->corners, all below the count of vertices, as triangles. */
-bool mesh_reader_add_face(mesh_reader *reader, uint32_t count);
+bool lmi_mesh_reader_add_face(mesh_reader *reader, uint32_t count);
 
 /* The triangles from here on have this name, or none when it is empty. */
-bool mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length);
+bool lmi_mesh_reader_begin_part(mesh_reader *reader, const char *name, size_t length);
 
 /* The last part ends with the triangles there are. */
-void mesh_reader_end_part(mesh_reader *reader);
+void lmi_mesh_reader_end_part(mesh_reader *reader);
 
 /* The nearest byte for a colour from 0 to 1; outside it is cut off. */
-uint8_t mesh_colour_byte(double value);
+uint8_t lmi_mesh_colour_byte(double value);
 
 /* ---- words of text between blanks and line ends ---- */
 
 /* The next word, moving past it; length 0 at the end of the file. Counts lines. */
-size_t mesh_reader_word(mesh_reader *reader, const char **word);
+size_t lmi_mesh_reader_word(mesh_reader *reader, const char **word);
 
 /* The rest of the line without blanks at its ends, moving to its end. */
-size_t mesh_reader_rest_of_line(mesh_reader *reader, const char **rest);
+size_t lmi_mesh_reader_rest_of_line(mesh_reader *reader, const char **rest);
 
 /* A word as a coordinate: a number within LM_MAX_COORDINATE. */
-bool mesh_reader_coordinate(mesh_reader *reader, const char *word, size_t length, float *value);
+bool lmi_mesh_reader_coordinate(mesh_reader *reader, const char *word, size_t length, float *value);
 
 #endif

@@ -207,8 +207,8 @@ static bool count_parts(const mesh_view *mesh, mesh_report *report)
     return allocated;
 }
 
-lm_result mesh_report_make(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
-                           uint32_t triangle_count, mesh_report *report)
+lm_result lmi_mesh_report_make(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                               uint32_t triangle_count, mesh_report *report)
 {
     mesh_view mesh = {positions, vertex_count, triangles, triangle_count};
     *report = (mesh_report){.vertices = vertex_count, .triangles = triangle_count};

@@ -24,7 +24,7 @@ typedef struct mesh_report {
 
 /* Triangles whose corners are not three different vertices count as degenerate and have no edges. LM_ERROR_ARGUMENT for
  * an index out of range or a position that is not finite, LM_ERROR_LIMIT for more than 2^31 vertices, LM_ERROR_MEMORY. */
-lm_result mesh_report_make(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
-                           uint32_t triangle_count, mesh_report *report);
+lm_result lmi_mesh_report_make(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                               uint32_t triangle_count, mesh_report *report);
 
 #endif

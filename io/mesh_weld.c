@@ -5,7 +5,7 @@
  * its cell or one of the 26 around it. Kept vertices lie further apart than the tolerance, so a cell holds few. Without
  * a tolerance a cell is a place.
  */
-#include "io/mesh.h"
+#include "limber/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static bool make_room(weld_grid *grid)
 }
 
 /* Where each vertex goes, and the positions of those kept. */
-static bool find_all(const mesh_data *mesh, weld_grid *grid, lm_vec3 *kept, uint32_t *target)
+static bool find_all(const lm_mesh_data *mesh, weld_grid *grid, lm_vec3 *kept, uint32_t *target)
 {
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
         if (!make_room(grid)) return false;
@@ -122,7 +122,7 @@ static bool find_all(const mesh_data *mesh, weld_grid *grid, lm_vec3 *kept, uint
     return true;
 }
 
-static void sum_normals(mesh_data *mesh, const uint32_t *target, uint32_t kept_count)
+static void sum_normals(lm_mesh_data *mesh, const uint32_t *target, uint32_t kept_count)
 {
     /* Vertices only move forward, so the sums can be made in place; a kept one starts its own. */
     uint32_t started = 0;
@@ -139,7 +139,7 @@ static void sum_normals(mesh_data *mesh, const uint32_t *target, uint32_t kept_c
     }
 }
 
-static void keep_colours(mesh_data *mesh, const uint32_t *target)
+static void keep_colours(lm_mesh_data *mesh, const uint32_t *target)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < mesh->vertex_count; i++)
@@ -147,14 +147,14 @@ static void keep_colours(mesh_data *mesh, const uint32_t *target)
 }
 
 /* Of the vertices that are kept: those that they were in the file, also after an earlier welding. */
-static void keep_sources(const mesh_data *mesh, const uint32_t *target, uint32_t *sources)
+static void keep_sources(const lm_mesh_data *mesh, const uint32_t *target, uint32_t *sources)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < mesh->vertex_count; i++)
         if (target[i] == next) sources[next++] = mesh->sources ? mesh->sources[i] : i;
 }
 
-lm_result mesh_weld(mesh_data *mesh, float tolerance)
+lm_result lm_mesh_weld(lm_mesh_data *mesh, float tolerance)
 {
     lm_vec3 *kept = malloc(((size_t)mesh->vertex_count + 1) * sizeof *kept);
     uint32_t *target = malloc(((size_t)mesh->vertex_count + 1) * sizeof *target);

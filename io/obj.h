@@ -37,16 +37,16 @@ typedef enum obj_layout {
 
 /* Writes the objects into a file, which is whole or not there (partial.h). Refuses values that are not finite and indices out of
  * range. False: nothing was changed under PATH, and *error says why. */
-bool obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
+bool lmi_obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
 
 /* The two halves of it: what is refused (`path` is for the message), and the text of objects that are sound. Whether it could be
  * written is known by the stream. */
-bool obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
-void obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout);
+bool lmi_obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error);
+void lmi_obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout);
 
 /* The shortest decimal number that reads back as the same float, as "-0.125" or "1.5e-07", with a closing zero byte.
  * Returns its length. The value must be finite. */
 #define OBJ_NUMBER_SIZE 24
-size_t obj_format_number(float value, char text[OBJ_NUMBER_SIZE]);
+size_t lmi_obj_format_number(float value, char text[OBJ_NUMBER_SIZE]);
 
 #endif

@@ -72,7 +72,7 @@ static size_t place_point(const char *digits, int count, int exponent, char *tex
     return (size_t)(at - text);
 }
 
-size_t obj_format_number(float value, char text[OBJ_NUMBER_SIZE])
+size_t lmi_obj_format_number(float value, char text[OBJ_NUMBER_SIZE])
 {
     char *at = text;
     if (value == 0.0f) { /* of either sign: nobody reads -0 as anything else */
@@ -93,7 +93,7 @@ size_t obj_format_number(float value, char text[OBJ_NUMBER_SIZE])
         int significant = count;
         while (significant > 1 && digits[significant - 1] == '0') significant--;
         length = place_point(digits, significant, exponent, at);
-        if ((float)decimal_to_double(at, length) == (float)size) break;
+        if ((float)lmi_decimal_to_double(at, length) == (float)size) break;
     }
     return (size_t)(at - text) + length;
 }
@@ -109,7 +109,7 @@ static void write_numbers(FILE *file, const char *keyword, const float *values, 
     memcpy(line, keyword, length);
     for (int i = 0; i < count; i++) {
         line[length++] = ' ';
-        length += obj_format_number(values[i], line + length);
+        length += lmi_obj_format_number(values[i], line + length);
     }
     line[length++] = '\n';
     fwrite(line, 1, length, file);
@@ -192,14 +192,14 @@ static bool check_object(const char *path, const obj_object *object, obj_error *
     return true;
 }
 
-bool obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
+bool lmi_obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
 {
     for (uint32_t i = 0; i < object_count; i++)
         if (!check_object(path, &objects[i], error)) return false;
     return true;
 }
 
-void obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout)
+void lmi_obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout)
 {
     bool one_mesh = (layout & OBJ_ONE_MESH) != 0;
     fprintf(file, "# Limber: metres, %c up\n", layout & OBJ_Z_UP ? 'Z' : 'Y');
@@ -215,10 +215,10 @@ void obj_print(FILE *file, const obj_object *objects, uint32_t object_count, uns
     }
 }
 
-bool obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
+bool lmi_obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
 {
     partial_file file;
-    if (!obj_check(path, objects, object_count, error) || !partial_open(&file, path, error->text)) return false;
-    obj_print(file.stream, objects, object_count, 0);
-    return partial_keep(&file, error->text);
+    if (!lmi_obj_check(path, objects, object_count, error) || !lmi_partial_open(&file, path, error->text)) return false;
+    lmi_obj_print(file.stream, objects, object_count, 0);
+    return lmi_partial_keep(&file, error->text);
 }

@@ -38,7 +38,7 @@ static void remove_series(char *temporary, size_t number_at, int width, uint32_t
 {
     for (uint32_t i = 0; i < count; i++) {
         put_number(temporary + number_at, width, i);
-        system_remove(temporary);
+        lmi_system_remove(temporary);
     }
 }
 
@@ -46,12 +46,12 @@ static void clean_up(void)
 {
     for (int i = 0; i < MOST_GUARDED; i++) {
         if (guarded[i].writer > 0) {
-            system_end_process((long)guarded[i].writer); /* so that it cannot make the file again */
+            lmi_system_end_process((long)guarded[i].writer); /* so that it cannot make the file again */
         }
         if (guarded[i].temporary != NULL && guarded[i].width > 0) {
             remove_series(guarded[i].temporary, guarded[i].number_at, guarded[i].width, (uint32_t)guarded[i].count);
         } else if (guarded[i].temporary != NULL) {
-            system_remove(guarded[i].temporary);
+            lmi_system_remove(guarded[i].temporary);
         }
     }
 }
@@ -81,7 +81,7 @@ static int guard(char *temporary, size_t number_at, int width)
     guarded[free_one].width = width;
     guarded[free_one].temporary = temporary;
     if (is_first) {
-        system_catch(clean_up);
+        lmi_system_catch(clean_up);
     }
     return free_one;
 }
@@ -91,11 +91,11 @@ static void unguard(int place)
     guarded[place].temporary = NULL;
     guarded[place].writer = 0;
     if (!is_guarding()) {
-        system_release();
+        lmi_system_release();
     }
 }
 
-void partial_set_writer(const partial_file *file, int process)
+void lmi_partial_set_writer(const partial_file *file, int process)
 {
     if (file->temporary != NULL) {
         guarded[file->guard].writer = process;
@@ -125,18 +125,18 @@ static bool check_place(const char *path, char error[PARTIAL_ERROR_SIZE])
     if (path[0] == '\0') {
         return fail("\"\"", strerror(ENOENT), error);
     }
-    system_kind there = system_look(path);
+    system_kind there = lmi_system_look(path);
     if (there == SYSTEM_FOLDER || there == SYSTEM_OTHER) {
         return fail(path, there == SYSTEM_FOLDER ? strerror(EISDIR) : "it is no regular file", error);
     }
-    int refused = there == SYSTEM_FILE ? system_may_write(path) : 0;
+    int refused = there == SYSTEM_FILE ? lmi_system_may_write(path) : 0;
     if (refused != 0) {
         return fail(path, strerror(refused), error);
     }
     return true;
 }
 
-bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE])
 {
     *file = (partial_file){.path = NULL};
     if (!check_place(path, error)) {
@@ -150,13 +150,13 @@ bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR
         return fail(path, "out of memory", error);
     }
     snprintf(file->path, room, "%s", path);
-    snprintf(file->temporary, room, "%s.%ld.tmp", path, system_process());
+    snprintf(file->temporary, room, "%s.%ld.tmp", path, lmi_system_process());
     file->guard = guard(file->temporary, 0, 0);
     if (file->guard < 0) {
         forget(file);
         return fail(path, "too many files are being written", error);
     }
-    file->stream = system_open(file->temporary, "wb");
+    file->stream = lmi_system_open(file->temporary, "wb");
     if (file->stream == NULL) {
         int why = errno;
         unguard(file->guard);
@@ -166,7 +166,7 @@ bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR
     return true;
 }
 
-void partial_write(partial_file *file, const void *bytes, size_t size)
+void lmi_partial_write(partial_file *file, const void *bytes, size_t size)
 {
     errno = 0;
     if (fwrite(bytes, 1, size, file->stream) != size && file->failure == 0) {
@@ -174,13 +174,13 @@ void partial_write(partial_file *file, const void *bytes, size_t size)
     }
 }
 
-void partial_drop(partial_file *file)
+void lmi_partial_drop(partial_file *file)
 {
     if (file->temporary != NULL) {
         if (file->stream != NULL) {
             fclose(file->stream);
         }
-        system_remove(file->temporary);
+        lmi_system_remove(file->temporary);
         unguard(file->guard);
         forget(file);
     }
@@ -189,11 +189,11 @@ void partial_drop(partial_file *file)
 static bool fail_and_drop(partial_file *file, int why, char error[PARTIAL_ERROR_SIZE])
 {
     fail(file->path, why != 0 ? strerror(why) : "the disk may be full", error);
-    partial_drop(file);
+    lmi_partial_drop(file);
     return false;
 }
 
-bool partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE])
 {
     if (file->stream == NULL) {
         return true;
@@ -205,12 +205,12 @@ bool partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE])
     return good ? true : fail_and_drop(file, file->failure != 0 ? file->failure : errno, error);
 }
 
-bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
 {
-    if (!partial_close(file, error)) {
+    if (!lmi_partial_close(file, error)) {
         return false;
     }
-    int refused = system_rename(file->temporary, file->path);
+    int refused = lmi_system_rename(file->temporary, file->path);
     if (refused != 0) {
         return fail_and_drop(file, refused, error);
     }
@@ -219,11 +219,11 @@ bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE])
     return true;
 }
 
-bool partial_check(const char *path, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_check(const char *path, char error[PARTIAL_ERROR_SIZE])
 {
     partial_file file;
-    bool good = partial_open(&file, path, error);
-    partial_drop(&file);
+    bool good = lmi_partial_open(&file, path, error);
+    lmi_partial_drop(&file);
     return good;
 }
 
@@ -238,7 +238,7 @@ static void forget_series(partial_series *series)
     *series = (partial_series){.path = NULL};
 }
 
-bool partial_series_open(partial_series *series, const char *path, uint32_t most, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_series_open(partial_series *series, const char *path, uint32_t most, char error[PARTIAL_ERROR_SIZE])
 {
     *series = (partial_series){.width = 4, .most = most};
     for (uint32_t last = (most > 0 ? most - 1 : 0) / 10000; last > 0; last /= 10) {
@@ -259,7 +259,7 @@ bool partial_series_open(partial_series *series, const char *path, uint32_t most
     }
     int stem = (int)(ending - path);
     snprintf(series->path, room, "%.*s.%0*d%s", stem, path, series->width, 0, ending);
-    snprintf(series->temporary, room, "%s.%ld.tmp", series->path, system_process());
+    snprintf(series->temporary, room, "%s.%ld.tmp", series->path, lmi_system_process());
     series->guard = guard(series->temporary, series->number_at, series->width);
     if (series->guard < 0) {
         forget_series(series);
@@ -268,7 +268,7 @@ bool partial_series_open(partial_series *series, const char *path, uint32_t most
     return true;
 }
 
-bool partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE])
 {
     if (series->stream == NULL) {
         return true;
@@ -280,9 +280,9 @@ bool partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE]
     return good ? true : fail(series->path, errno != 0 ? strerror(errno) : "the disk may be full", error);
 }
 
-bool partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE])
 {
-    if (!partial_series_close(series, error)) {
+    if (!lmi_partial_series_close(series, error)) {
         return false;
     }
     put_number(series->path + series->number_at, series->width, series->count);
@@ -294,7 +294,7 @@ bool partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE])
         return false;
     }
     guarded[series->guard].count = (int)(series->count + 1); /* a name that is not there yet does no harm */
-    series->stream = system_open(series->temporary, "wb");
+    series->stream = lmi_system_open(series->temporary, "wb");
     if (series->stream == NULL) {
         return fail(series->path, strerror(errno), error);
     }
@@ -302,27 +302,27 @@ bool partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE])
     return true;
 }
 
-const char *partial_series_name(partial_series *series, uint32_t index)
+const char *lmi_partial_series_name(partial_series *series, uint32_t index)
 {
     put_number(series->path + series->number_at, series->width, index);
     const char *slash = strrchr(series->path, '/');
     return slash != NULL ? slash + 1 : series->path;
 }
 
-bool partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE])
+bool lmi_partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE])
 {
-    if (!partial_series_close(series, error)) {
-        partial_series_drop(series);
+    if (!lmi_partial_series_close(series, error)) {
+        lmi_partial_series_drop(series);
         return false;
     }
     for (uint32_t i = 0; i < series->count; i++) {
         put_number(series->path + series->number_at, series->width, i);
         put_number(series->temporary + series->number_at, series->width, i);
-        int refused = system_rename(series->temporary, series->path);
+        int refused = lmi_system_rename(series->temporary, series->path);
         if (refused != 0) {
             fail(series->path, strerror(refused), error);
             remove_series(series->path, series->number_at, series->width, i);
-            partial_series_drop(series);
+            lmi_partial_series_drop(series);
             return false;
         }
     }
@@ -331,7 +331,7 @@ bool partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE])
     return true;
 }
 
-void partial_series_drop(partial_series *series)
+void lmi_partial_series_drop(partial_series *series)
 {
     if (series->temporary != NULL) {
         if (series->stream != NULL) {

@@ -19,29 +19,29 @@
 typedef struct partial_file {
     char *path, *temporary;
     FILE *stream; /* to write to; may be closed early (and set to null) when another program writes the file */
-    int failure;  /* errno of the first partial_write that failed, or 0 */
+    int failure;  /* errno of the first lmi_partial_write that failed, or 0 */
     int guard;    /* where the handler of interruptions finds it */
 } partial_file;
 
 /* Makes the file under its temporary name. False and *error when it cannot be written there, or when `path` is something that
  * must not be replaced (a folder, a device). */
-bool partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_open(partial_file *file, const char *path, char error[PARTIAL_ERROR_SIZE]);
 
-/* Writes to the stream; a failure is kept and told by partial_keep. */
-void partial_write(partial_file *file, const void *bytes, size_t size);
+/* Writes to the stream; a failure is kept and told by lmi_partial_keep. */
+void lmi_partial_write(partial_file *file, const void *bytes, size_t size);
 
 /* Another program, by its process number, that is to be killed before the file is removed; 0: none any more. */
-void partial_set_writer(const partial_file *file, int process);
+void lmi_partial_set_writer(const partial_file *file, int process);
 
 /* All that was written goes out, and the stream is closed: what is left to do then is to rename the file. False and *error when
  * something could not be written; it is removed then. For files that come in a set: close all, then keep all. */
-bool partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_close(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
 
 /* Closes the file and puts it in its place. False and *error when something could not be written; it is removed then. */
-bool partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_keep(partial_file *file, char error[PARTIAL_ERROR_SIZE]);
 
 /* Removes it; does nothing when it was kept, removed or never opened. */
-void partial_drop(partial_file *file);
+void lmi_partial_drop(partial_file *file);
 
 /* Files with numbers: "a/b.obj" stands for a/b.0000.obj, a/b.0001.obj, ... */
 typedef struct partial_series {
@@ -55,26 +55,26 @@ typedef struct partial_series {
 } partial_series;
 
 /* At most `most` files (at least 1). Nothing is written yet. False and *error when memory runs out. */
-bool partial_series_open(partial_series *series, const char *path, uint32_t most, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_series_open(partial_series *series, const char *path, uint32_t most, char error[PARTIAL_ERROR_SIZE]);
 
 /* Closes the file before, and begins the next one under its temporary name. False and *error when either fails; drop the series
  * then. */
-bool partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
 
 /* The name that file `index` will have, without its folder; valid until the next call for this series. */
-const char *partial_series_name(partial_series *series, uint32_t index);
+const char *lmi_partial_series_name(partial_series *series, uint32_t index);
 
 /* Closes the last file. False and *error when something could not be written; drop the series then. */
-bool partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_series_close(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
 
 /* Closes the last file and puts all of them in their places. False and *error on failure: none is there then that was not there
  * before. */
-bool partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE]);
 
 /* Removes all of them; does nothing when they were kept, removed or never begun. */
-void partial_series_drop(partial_series *series);
+void lmi_partial_series_drop(partial_series *series);
 
 /* Whether a file could be written there now; leaves nothing behind. For knowing before hours are spent. */
-bool partial_check(const char *path, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_partial_check(const char *path, char error[PARTIAL_ERROR_SIZE]);
 
 #endif

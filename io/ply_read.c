@@ -96,28 +96,29 @@ static bool read_format(ply_file *ply)
 {
     static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
     const char *word;
-    size_t length = mesh_reader_word(ply->reader, &word);
+    size_t length = lmi_mesh_reader_word(ply->reader, &word);
     for (int i = 0; i < 3; i++) {
         if (!is_word(word, length, names[i])) continue;
         ply->encoding = (ply_encoding)i;
         ply->has_format = true;
         return true;
     }
-    return mesh_reader_fail(ply->reader, "format \"%.*s\" (expected ascii, binary_little_endian or binary_big_endian)",
-                            mesh_reader_shown(length), word);
+    return lmi_mesh_reader_fail(ply->reader,
+                                "format \"%.*s\" (expected ascii, binary_little_endian or binary_big_endian)",
+                                lmi_mesh_reader_shown(length), word);
 }
 
 static bool read_element(ply_file *ply)
 {
     mesh_reader *reader = ply->reader;
     const char *name, *word;
-    size_t name_length = mesh_reader_word(reader, &name), length = mesh_reader_word(reader, &word);
+    size_t name_length = lmi_mesh_reader_word(reader, &name), length = lmi_mesh_reader_word(reader, &word);
     double count;
-    if (!decimal_read(word, length, &count) || !(count >= 0.0 && count <= UINT32_MAX) || count != floor(count))
-        return mesh_reader_fail(reader, "\"%.*s\" is not a count of elements", mesh_reader_shown(length), word);
+    if (!lmi_decimal_read(word, length, &count) || !(count >= 0.0 && count <= UINT32_MAX) || count != floor(count))
+        return lmi_mesh_reader_fail(reader, "\"%.*s\" is not a count of elements", lmi_mesh_reader_shown(length), word);
     ply_element *elements =
-        mesh_grow(ply->elements, &ply->element_capacity, (uint64_t)ply->element_count + 1, sizeof *elements);
-    if (!elements) return mesh_reader_out_of_memory(reader);
+        lmi_mesh_grow(ply->elements, &ply->element_capacity, (uint64_t)ply->element_count + 1, sizeof *elements);
+    if (!elements) return lmi_mesh_reader_out_of_memory(reader);
     ply->elements = elements;
     ply_kind kind = is_word(name, name_length, "vertex")      ? PLY_VERTEX
                     : is_word(name, name_length, "face")      ? PLY_FACE
@@ -131,29 +132,29 @@ static bool read_element(ply_file *ply)
 static bool read_property(ply_file *ply)
 {
     mesh_reader *reader = ply->reader;
-    if (ply->element_count == 0) return mesh_reader_fail(reader, "a property before the first element");
+    if (ply->element_count == 0) return lmi_mesh_reader_fail(reader, "a property before the first element");
     ply_element *element = &ply->elements[ply->element_count - 1];
     ply_property property = {.is_list = false};
     const char *word;
-    size_t length = mesh_reader_word(reader, &word);
+    size_t length = lmi_mesh_reader_word(reader, &word);
     if (is_word(word, length, "list")) {
         property.is_list = true;
-        length = mesh_reader_word(reader, &word);
+        length = lmi_mesh_reader_word(reader, &word);
         if (!find_type(word, length, &property.count_type) || property.count_type >= PLY_FLOAT)
-            return mesh_reader_fail(reader, "\"%.*s\" is not a type of whole numbers (expected uchar, int, ...)",
-                                    mesh_reader_shown(length), word);
-        length = mesh_reader_word(reader, &word);
+            return lmi_mesh_reader_fail(reader, "\"%.*s\" is not a type of whole numbers (expected uchar, int, ...)",
+                                        lmi_mesh_reader_shown(length), word);
+        length = lmi_mesh_reader_word(reader, &word);
     }
     if (!find_type(word, length, &property.type))
-        return mesh_reader_fail(reader,
-                                "\"%.*s\" is not a type (expected char, uchar, short, ushort, int, uint, float, "
-                                "double, or int8 to float64)",
-                                mesh_reader_shown(length), word);
-    length = mesh_reader_word(reader, &word);
+        return lmi_mesh_reader_fail(reader,
+                                    "\"%.*s\" is not a type (expected char, uchar, short, ushort, int, uint, float, "
+                                    "double, or int8 to float64)",
+                                    lmi_mesh_reader_shown(length), word);
+    length = lmi_mesh_reader_word(reader, &word);
     property.role = find_role(element->kind, property.is_list, word, length);
     ply_property *properties =
-        mesh_grow(ply->properties, &ply->property_capacity, (uint64_t)ply->property_count + 1, sizeof *properties);
-    if (!properties) return mesh_reader_out_of_memory(reader);
+        lmi_mesh_grow(ply->properties, &ply->property_capacity, (uint64_t)ply->property_count + 1, sizeof *properties);
+    if (!properties) return lmi_mesh_reader_out_of_memory(reader);
     ply->properties = properties;
     properties[ply->property_count++] = property;
     element->property_count++;
@@ -167,7 +168,7 @@ static bool read_header_line(ply_file *ply, const char *line_end, bool *done)
     const char *word, *file_end = reader->end;
     bool read = true;
     reader->end = line_end;
-    size_t length = mesh_reader_word(reader, &word);
+    size_t length = lmi_mesh_reader_word(reader, &word);
     if (is_word(word, length, "format"))
         read = read_format(ply);
     else if (is_word(word, length, "element"))
@@ -177,7 +178,8 @@ static bool read_header_line(ply_file *ply, const char *line_end, bool *done)
     else if (is_word(word, length, "end_header"))
         *done = true;
     else if (length > 0 && !is_word(word, length, "comment") && !is_word(word, length, "obj_info"))
-        read = mesh_reader_fail(reader, "\"%.*s\" is not known in a PLY header", mesh_reader_shown(length), word);
+        read =
+            lmi_mesh_reader_fail(reader, "\"%.*s\" is not known in a PLY header", lmi_mesh_reader_shown(length), word);
     reader->end = file_end;
     return read;
 }
@@ -190,11 +192,11 @@ static bool read_header(ply_file *ply)
     char last = ending == 2 ? '\n' : reader->at[3];
     for (reader->at += 3 + ending, reader->line = 2; !done; reader->line++) {
         const char *line_end = memchr(reader->at, last, (size_t)(reader->end - reader->at));
-        if (!line_end) return mesh_reader_fail(reader, "the file ends within the header (expected end_header)");
+        if (!line_end) return lmi_mesh_reader_fail(reader, "the file ends within the header (expected end_header)");
         if (!read_header_line(ply, line_end, &done)) return false;
         reader->at = line_end + 1;
     }
-    return ply->has_format || mesh_reader_fail(reader, "the header has no format (expected \"format ascii 1.0\")");
+    return ply->has_format || lmi_mesh_reader_fail(reader, "the header has no format (expected \"format ascii 1.0\")");
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -234,8 +236,8 @@ static double take_binary(ply_file *ply, uint8_t type)
 static bool ends_early(ply_file *ply, const ply_element *element, uint32_t index)
 {
     static const char *const names[] = {"element", "vertex", "face", "strip"};
-    return mesh_reader_fail(ply->reader, "the file ends within %s %u of %u", names[element->kind], index,
-                            element->count);
+    return lmi_mesh_reader_fail(ply->reader, "the file ends within %s %u of %u", names[element->kind], index,
+                                element->count);
 }
 
 /* What printf makes of them on one system or another: "nan", "-nan(ind)", "1.#QNAN", "Infinity". */
@@ -256,16 +258,16 @@ static bool take_value(ply_file *ply, const ply_element *element, uint32_t index
         return true;
     }
     const char *word;
-    size_t length = mesh_reader_word(reader, &word);
+    size_t length = lmi_mesh_reader_word(reader, &word);
     if (length == 0) return ends_early(ply, element, index);
     float narrow;
-    if (type == PLY_FLOAT && decimal_read_float(word, length, &narrow)) {
+    if (type == PLY_FLOAT && lmi_decimal_read_float(word, length, &narrow)) {
         *value = (double)narrow;
         return true;
     }
-    if (decimal_read(word, length, value)) return true;
+    if (lmi_decimal_read(word, length, value)) return true;
     if (!is_infinity_or_nan(word, length))
-        return mesh_reader_fail(reader, "\"%.*s\" is not a number", mesh_reader_shown(length), word);
+        return lmi_mesh_reader_fail(reader, "\"%.*s\" is not a number", lmi_mesh_reader_shown(length), word);
     *value = (double)NAN;
     return true;
 }
@@ -278,7 +280,7 @@ static bool take_count(ply_file *ply, const ply_element *element, uint32_t index
     double value;
     if (!take_value(ply, element, index, list->count_type, &value)) return false;
     if (!(value >= 0.0 && value <= UINT32_MAX) || value != floor(value))
-        return mesh_reader_fail(reader, "a list of %g values", value);
+        return lmi_mesh_reader_fail(reader, "a list of %g values", value);
     /* A value in ASCII is at least a blank and a digit. */
     size_t least = ply->encoding == PLY_ASCII ? 2 : type_sizes[list->type];
     if (value > (double)((size_t)(reader->end - reader->at) / least)) return ends_early(ply, element, index);
@@ -300,7 +302,7 @@ static bool skip_property(ply_file *ply, const ply_element *element, uint32_t in
     }
     for (uint32_t i = 0; i < count; i++) {
         const char *word;
-        if (mesh_reader_word(reader, &word) == 0) return ends_early(ply, element, index);
+        if (lmi_mesh_reader_word(reader, &word) == 0) return ends_early(ply, element, index);
     }
     return true;
 }
@@ -329,15 +331,16 @@ static bool check_count(ply_file *ply, const ply_element *element)
     if (element->count <= left / (least ? least : 1) || element->property_count == 0) return true;
     static const char *const names[] = {"elements", "vertices", "faces", "strips"};
     ply->reader->line = 0;
-    return mesh_reader_fail(ply->reader, "the header promises %u %s, but the file ends before them", element->count,
-                            names[element->kind]);
+    return lmi_mesh_reader_fail(ply->reader, "the header promises %u %s, but the file ends before them", element->count,
+                                names[element->kind]);
 }
 
 /* A colour as a byte: floats are from 0 to 1, whole numbers fill their type. */
 static uint8_t colour_byte(double value, uint8_t type)
 {
     static const double whole[] = {127.0, 255.0, 32767.0, 65535.0, 2147483647.0, 4294967295.0, 1.0, 1.0};
-    return type == PLY_UINT8 && value >= 0.0 && value <= 255.0 ? (uint8_t)value : mesh_colour_byte(value / whole[type]);
+    return type == PLY_UINT8 && value >= 0.0 && value <= 255.0 ? (uint8_t)value
+                                                               : lmi_mesh_colour_byte(value / whole[type]);
 }
 
 static bool read_vertex(ply_file *ply, const ply_element *element, uint32_t index, bool normals, bool colours)
@@ -356,11 +359,11 @@ static bool read_vertex(ply_file *ply, const ply_element *element, uint32_t inde
         if (property->role >= ROLE_COLOUR) colour[property->role - ROLE_COLOUR] = colour_byte(value, property->type);
     }
     lm_vec3 position = {(float)values[0], (float)values[1], (float)values[2]};
-    if (!mesh_reader_add_vertex(ply->reader, position)) return false;
+    if (!lmi_mesh_reader_add_vertex(ply->reader, position)) return false;
     lm_vec3 normal = {0.0f, 0.0f, 0.0f};
     if (normals) normal = (lm_vec3){(float)values[3], (float)values[4], (float)values[5]};
-    return (!normals || mesh_reader_set_normal(ply->reader, normal)) &&
-           (!colours || mesh_reader_set_colour(ply->reader, colour));
+    return (!normals || lmi_mesh_reader_set_normal(ply->reader, normal)) &&
+           (!colours || lmi_mesh_reader_set_colour(ply->reader, colour));
 }
 
 static bool read_vertices(ply_file *ply, const ply_element *element)
@@ -368,10 +371,10 @@ static bool read_vertices(ply_file *ply, const ply_element *element)
     bool has[ROLE_CORNERS];
     for (uint32_t role = 0; role < ROLE_CORNERS; role++) has[role] = has_role(ply, element, role);
     if (!has[ROLE_X] || !has[ROLE_X + 1] || !has[ROLE_X + 2])
-        return mesh_reader_fail(ply->reader, "its vertices have no x, y and z");
+        return lmi_mesh_reader_fail(ply->reader, "its vertices have no x, y and z");
     bool normals = has[ROLE_NORMAL] && has[ROLE_NORMAL + 1] && has[ROLE_NORMAL + 2];
     bool colours = has[ROLE_COLOUR] || has[ROLE_COLOUR + 1] || has[ROLE_COLOUR + 2];
-    if (!mesh_reader_reserve(ply->reader, element->count, normals, colours)) return false;
+    if (!lmi_mesh_reader_reserve(ply->reader, element->count, normals, colours)) return false;
     for (uint32_t i = 0; i < element->count; i++)
         if (!read_vertex(ply, element, i, normals, colours)) return false;
     return true;
@@ -386,7 +389,7 @@ static bool add_strips(mesh_reader *reader, uint32_t count)
         if (corners[i] == UINT32_MAX) {
             start = i + 1;
         } else if (i >= start + 2) {
-            uint32_t *triangle = mesh_reader_add_triangles(reader, 1);
+            uint32_t *triangle = lmi_mesh_reader_add_triangles(reader, 1);
             if (!triangle) return false;
             uint32_t odd = (i - start) & 1;
             triangle[0] = corners[i - 2 + odd];
@@ -402,15 +405,15 @@ static bool read_corners(ply_file *ply, const ply_element *element, uint32_t ind
                          uint32_t *count)
 {
     mesh_reader *reader = ply->reader;
-    if (!take_count(ply, element, index, list, count) || !mesh_reader_reserve_corners(reader, *count)) return false;
+    if (!take_count(ply, element, index, list, count) || !lmi_mesh_reader_reserve_corners(reader, *count)) return false;
     for (uint32_t i = 0; i < *count; i++) {
         double value;
         if (!take_value(ply, element, index, list->type, &value)) return false;
         bool strip_ends = element->kind == PLY_STRIPS && value < 0.0;
         if (!strip_ends && (!(value >= 0.0 && value < reader->mesh.vertex_count) || value != floor(value)))
-            return mesh_reader_fail(reader, "%s %u names vertex %.15g, there are %u (counted from 0)",
-                                    element->kind == PLY_FACE ? "face" : "strip", index, value,
-                                    reader->mesh.vertex_count);
+            return lmi_mesh_reader_fail(reader, "%s %u names vertex %.15g, there are %u (counted from 0)",
+                                        element->kind == PLY_FACE ? "face" : "strip", index, value,
+                                        reader->mesh.vertex_count);
         reader->corners[i] = strip_ends ? UINT32_MAX : (uint32_t)value;
     }
     return true;
@@ -420,7 +423,7 @@ static bool read_faces(ply_file *ply, const ply_element *element)
 {
     mesh_reader *reader = ply->reader;
     if (element->count > 0 && !has_role(ply, element, ROLE_CORNERS))
-        return mesh_reader_fail(reader, "its faces have no list vertex_indices");
+        return lmi_mesh_reader_fail(reader, "its faces have no list vertex_indices");
     for (uint32_t index = 0; index < element->count; index++) {
         for (uint32_t i = 0; i < element->property_count; i++) {
             const ply_property *property = &ply->properties[element->first_property + i];
@@ -430,7 +433,7 @@ static bool read_faces(ply_file *ply, const ply_element *element)
                 continue;
             }
             if (!read_corners(ply, element, index, property, &count)) return false;
-            if (element->kind == PLY_STRIPS ? !add_strips(reader, count) : !mesh_reader_add_face(reader, count))
+            if (element->kind == PLY_STRIPS ? !add_strips(reader, count) : !lmi_mesh_reader_add_face(reader, count))
                 return false;
         }
     }
@@ -473,13 +476,13 @@ static bool vertices_come_last(const ply_file *ply)
     return false;
 }
 
-bool ply_read(mesh_reader *reader)
+bool lmi_ply_read(mesh_reader *reader)
 {
     static const char *const formats[] = {"PLY, ASCII", "PLY, binary (little endian)", "PLY, binary (big endian)"};
     ply_file ply = {.reader = reader};
     bool read = reader->end - reader->at >= 4 && memcmp(reader->at, "ply", 3) == 0 &&
                 (reader->at[3] == '\n' || reader->at[3] == '\r');
-    if (!read) mesh_reader_fail(reader, "not a PLY file: it does not begin with \"ply\"");
+    if (!read) lmi_mesh_reader_fail(reader, "not a PLY file: it does not begin with \"ply\"");
     read = read && read_header(&ply);
     if (read) {
         snprintf(reader->mesh.format, sizeof reader->mesh.format, "%s", formats[ply.encoding]);

@@ -24,12 +24,12 @@ typedef struct png_picture {
 
 /* A picture with at most `most` columns and rows, from the bytes of a file; `name` is for messages. False: *error says why,
  * and there is nothing to free. */
-bool png_read(const char *name, const uint8_t *bytes, size_t size, uint32_t most, png_picture *picture,
-              png_error *error);
+bool lmi_png_read(const char *name, const uint8_t *bytes, size_t size, uint32_t most, png_picture *picture,
+                  png_error *error);
 
 /* The same from a file. */
-bool png_read_file(const char *path, uint32_t most, png_picture *picture, png_error *error);
+bool lmi_png_read_file(const char *path, uint32_t most, png_picture *picture, png_error *error);
 
-void png_free(png_picture *picture);
+void lmi_png_free(png_picture *picture);
 
 #endif

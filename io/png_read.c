@@ -296,7 +296,7 @@ static bool read_rows(png_reader *r)
         return fail(r, "out of memory");
     }
     inflate_ends ends = {next_data, take_rows, r};
-    switch (inflate_stream(&ends)) {
+    switch (lmi_inflate_stream(&ends)) {
     case INFLATE_OK: break;
     case INFLATE_TRUNCATED:
         return fail(r, "ends too soon (in row %u of %u)", (unsigned)r->done, (unsigned)r->picture->rows);
@@ -307,8 +307,8 @@ static bool read_rows(png_reader *r)
            fail(r, "holds %u rows (its header says %u)", (unsigned)r->done, (unsigned)r->picture->rows);
 }
 
-bool png_read(const char *name, const uint8_t *bytes, size_t size, uint32_t most, png_picture *picture,
-              png_error *error)
+bool lmi_png_read(const char *name, const uint8_t *bytes, size_t size, uint32_t most, png_picture *picture,
+                  png_error *error)
 {
     png_reader r = {.name = name, .at = bytes, .end = bytes + size, .error = error, .picture = picture};
     *picture = (png_picture){0};
@@ -317,27 +317,27 @@ bool png_read(const char *name, const uint8_t *bytes, size_t size, uint32_t most
     free(r.row);
     free(r.above);
     if (!ok) {
-        png_free(picture);
+        lmi_png_free(picture);
     }
     return ok;
 }
 
-bool png_read_file(const char *path, uint32_t most, png_picture *picture, png_error *error)
+bool lmi_png_read_file(const char *path, uint32_t most, png_picture *picture, png_error *error)
 {
     size_t size = 0;
     const char *reason = NULL;
-    char *bytes = mesh_load(path, &size, &reason);
+    char *bytes = lmi_mesh_load(path, &size, &reason);
     *picture = (png_picture){0};
     if (bytes == NULL) {
         snprintf(error->text, sizeof error->text, "%.160s: %.100s", path, reason);
         return false;
     }
-    bool ok = png_read(path, (const uint8_t *)bytes, size, most, picture, error);
+    bool ok = lmi_png_read(path, (const uint8_t *)bytes, size, most, picture, error);
     free(bytes);
     return ok;
 }
 
-void png_free(png_picture *picture)
+void lmi_png_free(png_picture *picture)
 {
     free(picture->grey);
     *picture = (png_picture){0};

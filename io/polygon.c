@@ -71,7 +71,7 @@ static bool is_ear(const point *points, const uint16_t *ring, uint32_t count, ui
     return true;
 }
 
-void polygon_triangulate(const lm_vec3 *positions, const uint32_t *corners, uint32_t count, uint32_t *triangles)
+void lmi_polygon_triangulate(const lm_vec3 *positions, const uint32_t *corners, uint32_t count, uint32_t *triangles)
 {
     point points[POLYGON_MAX_CORNERS];
     uint16_t ring[POLYGON_MAX_CORNERS]; /* the corners that are left */

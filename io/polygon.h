@@ -11,6 +11,6 @@
 /* Divides the polygon whose corners are positions[corners[0]], ... (`count` of them, at least 3) into count - 2
  * triangles with its own sense of turning, and writes their vertex indices. Convex and concave polygons are divided
  * properly; one that crosses itself or has no area becomes a fan or partly one. */
-void polygon_triangulate(const lm_vec3 *positions, const uint32_t *corners, uint32_t count, uint32_t *triangles);
+void lmi_polygon_triangulate(const lm_vec3 *positions, const uint32_t *corners, uint32_t count, uint32_t *triangles);
 
 #endif

@@ -1,5 +1,5 @@
 /* A rig over time: tracks to transforms, down the tree of nodes, and what is rigid of the joints. */
-#include "io/rig.h"
+#include "limber/rig.h"
 
 #include "base/dmath.h"
 #include "base/vec.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void rig_free(rig_data *rig)
+void lm_rig_free(lm_rig_data *rig)
 {
     for (uint32_t i = 0; i < rig->track_count; i++) {
         free(rig->tracks[i].times);
@@ -24,16 +24,16 @@ void rig_free(rig_data *rig)
     free(rig->positions);
     free(rig->followed);
     free(rig->weights);
-    *rig = (rig_data){0};
+    *rig = (lm_rig_data){0};
 }
 
-const char *rig_joint_name(const rig_data *rig, uint32_t joint) { return rig->names + rig->joints[joint].name; }
+const char *lm_rig_joint_name(const lm_rig_data *rig, uint32_t joint) { return rig->names + rig->joints[joint].name; }
 
-uint32_t rig_find_animation(const rig_data *rig, const char *name)
+uint32_t lm_rig_find_animation(const lm_rig_data *rig, const char *name)
 {
     for (uint32_t i = 0; i < rig->animation_count; i++)
         if (strcmp(rig->names + rig->animations[i].name, name) == 0) return i;
-    return RIG_NONE;
+    return LM_RIG_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -79,10 +79,10 @@ static double hermite(double p, double m, double q, double n, double length, dou
            (s3 - s2) * length * n;
 }
 
-static void sample_track(const rig_track *track, double time, double out[4])
+static void sample_track(const lm_rig_track *track, double time, double out[4])
 {
-    uint32_t width = track->path == RIG_ROTATION ? 4 : 3, low = 0, high = track->count - 1;
-    uint32_t stride = track->interpolation == RIG_CUBIC ? 3 * width : width;
+    uint32_t width = track->path == LM_RIG_ROTATION ? 4 : 3, low = 0, high = track->count - 1;
+    uint32_t stride = track->interpolation == LM_RIG_CUBIC ? 3 * width : width;
     while (high - low > 1) { /* the last key that is not after `time` */
         uint32_t half = low + (high - low) / 2;
         if (track->times[half] <= time)
@@ -93,18 +93,19 @@ static void sample_track(const rig_track *track, double time, double out[4])
     if (track->times[high] <= time) low = high;
     uint32_t next = low + 1 < track->count ? low + 1 : low;
     const double *a = track->values + (size_t)low * stride, *b = track->values + (size_t)next * stride;
-    uint32_t middle = track->interpolation == RIG_CUBIC ? width : 0;
+    uint32_t middle = track->interpolation == LM_RIG_CUBIC ? width : 0;
     double length = track->times[next] - track->times[low];
     double share = next > low && time > track->times[low] ? (time - track->times[low]) / length : 0.0;
-    if (track->interpolation == RIG_STEP) share = 0.0;
-    if (track->interpolation == RIG_LINEAR && width == 4) {
+    if (track->interpolation == LM_RIG_STEP) share = 0.0;
+    if (track->interpolation == LM_RIG_LINEAR && width == 4) {
         mix_rotations(a, b, share, out);
         return;
     }
     for (uint32_t i = 0; i < width; i++) {
         double p = a[middle + i], q = b[middle + i];
-        out[i] = track->interpolation == RIG_CUBIC && share > 0.0 ? hermite(p, a[2 * width + i], q, b[i], length, share)
-                                                                  : p + (q - p) * share;
+        out[i] = track->interpolation == LM_RIG_CUBIC && share > 0.0
+                     ? hermite(p, a[2 * width + i], q, b[i], length, share)
+                     : p + (q - p) * share;
     }
     if (width == 4) normalise(out);
 }
@@ -113,17 +114,17 @@ static void sample_track(const rig_track *track, double time, double out[4])
  * Poses
  */
 
-static gltf_matrix local_of(const rig_node *node)
+static gltf_matrix local_of(const lm_rig_node *node)
 {
     gltf_parts parts = {.is_matrix = node->is_matrix};
     memcpy(parts.matrix.m, node->matrix, sizeof parts.matrix.m);
-    memcpy(parts.translation, node->parts[RIG_TRANSLATION], sizeof parts.translation);
-    memcpy(parts.rotation, node->parts[RIG_ROTATION], sizeof parts.rotation);
-    memcpy(parts.scale, node->parts[RIG_SCALE], sizeof parts.scale);
-    return gltf_from_parts(&parts);
+    memcpy(parts.translation, node->parts[LM_RIG_TRANSLATION], sizeof parts.translation);
+    memcpy(parts.rotation, node->parts[LM_RIG_ROTATION], sizeof parts.rotation);
+    memcpy(parts.scale, node->parts[LM_RIG_SCALE], sizeof parts.scale);
+    return lmi_gltf_from_parts(&parts);
 }
 
-rig_pose rig_rigid_part(const gltf_matrix *m)
+lm_rig_pose lmi_rig_rigid_part(const gltf_matrix *m)
 {
     double axis[3][3]; /* the columns, made orthonormal one after the other */
     for (int j = 0; j < 3; j++) {
@@ -146,33 +147,34 @@ rig_pose rig_rigid_part(const gltf_matrix *m)
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) matrix.m[i][j] = axis[j][i];
     lm_quat q = quat_from_dmat(&matrix);
-    rig_pose pose = {{m->m[0][3], m->m[1][3], m->m[2][3]}, {q.x, q.y, q.z, q.w}};
+    lm_rig_pose pose = {{m->m[0][3], m->m[1][3], m->m[2][3]}, {q.x, q.y, q.z, q.w}};
     normalise(pose.rotation);
     return pose;
 }
 
-bool rig_sample_nodes(const rig_data *rig, uint32_t animation, double time, gltf_matrix *places)
+bool lmi_rig_sample_nodes(const lm_rig_data *rig, uint32_t animation, double time, gltf_matrix *places)
 {
-    rig_node *now = malloc(((size_t)rig->node_count + 1) * sizeof *now);
+    lm_rig_node *now = malloc(((size_t)rig->node_count + 1) * sizeof *now);
     if (!now) return false;
     memcpy(now, rig->nodes, rig->node_count * sizeof *now);
-    for (uint32_t i = 0; animation != RIG_NONE && i < rig->track_count; i++) {
-        const rig_track *track = &rig->tracks[i];
+    for (uint32_t i = 0; animation != LM_RIG_NONE && i < rig->track_count; i++) {
+        const lm_rig_track *track = &rig->tracks[i];
         if (track->animation == animation) sample_track(track, time, now[track->node].parts[track->path]);
     }
     for (uint32_t i = 0; i < rig->node_count; i++) { /* parents first */
         gltf_matrix local = local_of(&now[i]);
-        places[i] = now[i].parent == RIG_NONE ? local : gltf_multiply(&places[now[i].parent], &local);
+        places[i] = now[i].parent == LM_RIG_NONE ? local : lmi_gltf_multiply(&places[now[i].parent], &local);
     }
     free(now);
     return true;
 }
 
-bool rig_sample(const rig_data *rig, uint32_t animation, double time, rig_pose *poses)
+bool lm_rig_sample(const lm_rig_data *rig, uint32_t animation, double time, lm_rig_pose *poses)
 {
     gltf_matrix *places = malloc(((size_t)rig->node_count + 1) * sizeof *places);
-    bool sampled = places && rig_sample_nodes(rig, animation, time, places);
-    for (uint32_t i = 0; sampled && i < rig->joint_count; i++) poses[i] = rig_rigid_part(&places[rig->joints[i].node]);
+    bool sampled = places && lmi_rig_sample_nodes(rig, animation, time, places);
+    for (uint32_t i = 0; sampled && i < rig->joint_count; i++)
+        poses[i] = lmi_rig_rigid_part(&places[rig->joints[i].node]);
     free(places);
     return sampled;
 }

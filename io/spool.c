@@ -26,7 +26,7 @@ static bool fail_system(const spool *s, char error[PARTIAL_ERROR_SIZE])
     return fail(s, errno != 0 ? strerror(errno) : "the disk may be full", error);
 }
 
-bool spool_open(spool *s, const char *path, const char *ending, uint32_t streams, char error[PARTIAL_ERROR_SIZE])
+bool lmi_spool_open(spool *s, const char *path, const char *ending, uint32_t streams, char error[PARTIAL_ERROR_SIZE])
 {
     *s = (spool){.streams = NULL};
     size_t room = strlen(path) + strlen(ending) + 1;
@@ -35,15 +35,15 @@ bool spool_open(spool *s, const char *path, const char *ending, uint32_t streams
     bool good = name != NULL && made != NULL;
     if (good) {
         snprintf(name, room, "%s%s", path, ending);
-        good = partial_open(&s->file, name, error);
+        good = lmi_partial_open(&s->file, name, error);
     } else {
         snprintf(error, PARTIAL_ERROR_SIZE, "%.300s: out of memory", path);
     }
     free(name);
-    /* partial_open opens for writing alone. */
+    /* lmi_partial_open opens for writing alone. */
     if (good && (s->file.stream = freopen(s->file.temporary, "wb+", s->file.stream)) == NULL) {
         good = fail_system(s, error);
-        partial_drop(&s->file);
+        lmi_partial_drop(&s->file);
     }
     if (!good) {
         free(made);
@@ -63,7 +63,7 @@ static bool put(spool *s, int64_t at, const void *bytes, size_t size)
     return fseeko(s->file.stream, (off_t)at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->file.stream) == size;
 }
 
-bool spool_add(spool *s, uint32_t stream, const void *bytes, size_t size, char error[PARTIAL_ERROR_SIZE])
+bool lmi_spool_add(spool *s, uint32_t stream, const void *bytes, size_t size, char error[PARTIAL_ERROR_SIZE])
 {
     spool_stream *st = &s->streams[stream];
     chunk_head head = {.next = -1, .size = size};
@@ -95,7 +95,7 @@ static bool copy_bytes(spool *s, uint64_t size, FILE *to)
     return true;
 }
 
-bool spool_copy(spool *s, uint32_t stream, FILE *to, char error[PARTIAL_ERROR_SIZE])
+bool lmi_spool_copy(spool *s, uint32_t stream, FILE *to, char error[PARTIAL_ERROR_SIZE])
 {
     for (int64_t at = s->streams[stream].first; at >= 0;) {
         chunk_head head;
@@ -109,8 +109,8 @@ bool spool_copy(spool *s, uint32_t stream, FILE *to, char error[PARTIAL_ERROR_SI
     return true;
 }
 
-bool spool_read(spool *s, uint64_t chunk, size_t chunk_size, size_t offset, void *bytes, size_t size,
-                char error[PARTIAL_ERROR_SIZE])
+bool lmi_spool_read(spool *s, uint64_t chunk, size_t chunk_size, size_t offset, void *bytes, size_t size,
+                    char error[PARTIAL_ERROR_SIZE])
 {
     uint64_t at = chunk * (sizeof(chunk_head) + chunk_size) + sizeof(chunk_head) + offset;
     errno = 0;
@@ -118,9 +118,9 @@ bool spool_read(spool *s, uint64_t chunk, size_t chunk_size, size_t offset, void
     return good ? true : fail_system(s, error);
 }
 
-void spool_close(spool *s)
+void lmi_spool_close(spool *s)
 {
-    partial_drop(&s->file);
+    lmi_partial_drop(&s->file);
     free(s->streams);
     *s = (spool){.streams = NULL};
 }

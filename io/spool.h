@@ -20,19 +20,20 @@ typedef struct spool {
 } spool;
 
 /* False and *error on failure, as below. `path` is the file that it is for, `ending` tells several of them apart. */
-bool spool_open(spool *spool, const char *path, const char *ending, uint32_t streams, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_spool_open(spool *spool, const char *path, const char *ending, uint32_t streams,
+                    char error[PARTIAL_ERROR_SIZE]);
 
 /* Appends a chunk to a stream. */
-bool spool_add(spool *spool, uint32_t stream, const void *bytes, size_t size, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_spool_add(spool *spool, uint32_t stream, const void *bytes, size_t size, char error[PARTIAL_ERROR_SIZE]);
 
 /* Copies a stream to a file. Whether that could be written is known by the file. */
-bool spool_copy(spool *spool, uint32_t stream, FILE *to, char error[PARTIAL_ERROR_SIZE]);
+bool lmi_spool_copy(spool *spool, uint32_t stream, FILE *to, char error[PARTIAL_ERROR_SIZE]);
 
 /* A part of one chunk, of a spool that has a single stream whose chunks all have `chunk_size` bytes. */
-bool spool_read(spool *spool, uint64_t chunk, size_t chunk_size, size_t offset, void *bytes, size_t size,
-                char error[PARTIAL_ERROR_SIZE]);
+bool lmi_spool_read(spool *spool, uint64_t chunk, size_t chunk_size, size_t offset, void *bytes, size_t size,
+                    char error[PARTIAL_ERROR_SIZE]);
 
 /* Does nothing when it is closed, or was never opened. */
-void spool_close(spool *spool);
+void lmi_spool_close(spool *spool);
 
 #endif

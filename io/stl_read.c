@@ -34,7 +34,7 @@ static float load_float(const char *bytes)
  * Binary
  */
 
-bool stl_is_binary(const char *bytes, size_t size)
+bool lmi_stl_is_binary(const char *bytes, size_t size)
 {
     return size >= HEADER_SIZE && size == HEADER_SIZE + (uint64_t)load_u32(bytes + HEADER_SIZE - 4) * TRIANGLE_SIZE;
 }
@@ -44,22 +44,22 @@ static bool read_binary(mesh_reader *reader)
     uint64_t size = (uint64_t)(reader->end - reader->bytes);
     snprintf(reader->mesh.format, sizeof reader->mesh.format, "STL, binary");
     if (size < HEADER_SIZE)
-        return mesh_reader_fail(reader, "not an STL file: %llu bytes (expected \"solid\", or at least %d bytes)",
-                                (unsigned long long)size, HEADER_SIZE);
+        return lmi_mesh_reader_fail(reader, "not an STL file: %llu bytes (expected \"solid\", or at least %d bytes)",
+                                    (unsigned long long)size, HEADER_SIZE);
     uint32_t count = load_u32(reader->bytes + HEADER_SIZE - 4);
     uint64_t expected = HEADER_SIZE + (uint64_t)count * TRIANGLE_SIZE;
     if (size != expected)
-        return mesh_reader_fail(reader, "%llu bytes, but the header promises %u triangles (expected %llu bytes)",
-                                (unsigned long long)size, count, (unsigned long long)expected);
-    if (count == 0) return mesh_reader_fail(reader, "it has no triangles");
-    uint32_t *triangles = mesh_reader_add_triangles(reader, count);
-    if (!triangles || !mesh_reader_reserve(reader, 3 * (uint64_t)count, false, false)) return false;
+        return lmi_mesh_reader_fail(reader, "%llu bytes, but the header promises %u triangles (expected %llu bytes)",
+                                    (unsigned long long)size, count, (unsigned long long)expected);
+    if (count == 0) return lmi_mesh_reader_fail(reader, "it has no triangles");
+    uint32_t *triangles = lmi_mesh_reader_add_triangles(reader, count);
+    if (!triangles || !lmi_mesh_reader_reserve(reader, 3 * (uint64_t)count, false, false)) return false;
     for (uint32_t t = 0; t < count; t++) {
         const char *at = reader->bytes + HEADER_SIZE + (size_t)t * TRIANGLE_SIZE + 12; /* behind its normal */
         for (uint32_t corner = 0; corner < 3; corner++, at += 12) {
             lm_vec3 position = {load_float(at), load_float(at + 4), load_float(at + 8)};
             triangles[3 * (size_t)t + corner] = reader->mesh.vertex_count;
-            if (!mesh_reader_add_vertex(reader, position)) return false;
+            if (!lmi_mesh_reader_add_vertex(reader, position)) return false;
         }
     }
     return true;
@@ -92,14 +92,14 @@ static bool is_keyword(const char *word, size_t length, const char *keyword)
 
 static bool fail_expected(mesh_reader *reader, const char *expected, const char *word, size_t length)
 {
-    if (length == 0) return mesh_reader_fail(reader, "the file ends where %s is expected", expected);
-    return mesh_reader_fail(reader, "\"%.*s\" (expected %s)", mesh_reader_shown(length), word, expected);
+    if (length == 0) return lmi_mesh_reader_fail(reader, "the file ends where %s is expected", expected);
+    return lmi_mesh_reader_fail(reader, "\"%.*s\" (expected %s)", lmi_mesh_reader_shown(length), word, expected);
 }
 
 static bool expect(mesh_reader *reader, const char *keyword)
 {
     const char *word;
-    size_t length = mesh_reader_word(reader, &word);
+    size_t length = lmi_mesh_reader_word(reader, &word);
     return is_keyword(word, length, keyword) || fail_expected(reader, keyword, word, length);
 }
 
@@ -108,11 +108,11 @@ static bool read_ascii_vertex(mesh_reader *reader)
     float value[3];
     for (int i = 0; i < 3; i++) {
         const char *word;
-        size_t length = mesh_reader_word(reader, &word);
+        size_t length = lmi_mesh_reader_word(reader, &word);
         if (length == 0) return fail_expected(reader, "a coordinate", word, length);
-        if (!mesh_reader_coordinate(reader, word, length, &value[i])) return false;
+        if (!lmi_mesh_reader_coordinate(reader, word, length, &value[i])) return false;
     }
-    return mesh_reader_add_vertex(reader, (lm_vec3){value[0], value[1], value[2]});
+    return lmi_mesh_reader_add_vertex(reader, (lm_vec3){value[0], value[1], value[2]});
 }
 
 /* What follows "facet". A loop has three vertices; a few programs write polygons. */
@@ -121,33 +121,33 @@ static bool read_facet(mesh_reader *reader)
     const char *word;
     if (!expect(reader, "normal")) return false;
     for (int i = 0; i < 3; i++) /* it may be "nan": nobody reads it */
-        if (mesh_reader_word(reader, &word) == 0) return fail_expected(reader, "a normal", word, 0);
+        if (lmi_mesh_reader_word(reader, &word) == 0) return fail_expected(reader, "a normal", word, 0);
     if (!expect(reader, "outer") || !expect(reader, "loop")) return false;
     uint32_t count = 0;
     for (;; count++) {
-        size_t length = mesh_reader_word(reader, &word);
+        size_t length = lmi_mesh_reader_word(reader, &word);
         if (is_keyword(word, length, "endloop")) break;
         if (!is_keyword(word, length, "vertex")) return fail_expected(reader, "vertex or endloop", word, length);
-        if (!mesh_reader_reserve_corners(reader, (uint64_t)count + 1)) return false;
+        if (!lmi_mesh_reader_reserve_corners(reader, (uint64_t)count + 1)) return false;
         reader->corners[count] = reader->mesh.vertex_count;
         if (!read_ascii_vertex(reader)) return false;
     }
-    return mesh_reader_add_face(reader, count) && expect(reader, "endfacet");
+    return lmi_mesh_reader_add_face(reader, count) && expect(reader, "endfacet");
 }
 
 /* What follows "solid". */
 static bool read_solid(mesh_reader *reader)
 {
     const char *word;
-    size_t length = mesh_reader_rest_of_line(reader, &word);
-    if (!mesh_reader_begin_part(reader, word, length)) return false;
+    size_t length = lmi_mesh_reader_rest_of_line(reader, &word);
+    if (!lmi_mesh_reader_begin_part(reader, word, length)) return false;
     for (;;) {
-        length = mesh_reader_word(reader, &word);
+        length = lmi_mesh_reader_word(reader, &word);
         if (is_keyword(word, length, "endsolid")) break;
         if (!is_keyword(word, length, "facet")) return fail_expected(reader, "facet or endsolid", word, length);
         if (!read_facet(reader)) return false;
     }
-    mesh_reader_rest_of_line(reader, &word);
+    lmi_mesh_reader_rest_of_line(reader, &word);
     return true;
 }
 
@@ -157,13 +157,13 @@ static bool read_ascii(mesh_reader *reader)
     snprintf(reader->mesh.format, sizeof reader->mesh.format, "STL, ASCII");
     reader->line = 1;
     for (;;) {
-        size_t length = mesh_reader_word(reader, &word);
+        size_t length = lmi_mesh_reader_word(reader, &word);
         if (length == 0) break;
         if (!is_keyword(word, length, "solid")) return fail_expected(reader, "solid", word, length);
         if (!read_solid(reader)) return false;
     }
     reader->line = 0;
-    return reader->mesh.triangle_count > 0 || mesh_reader_fail(reader, "it has no triangles");
+    return reader->mesh.triangle_count > 0 || lmi_mesh_reader_fail(reader, "it has no triangles");
 }
 
 /* A file that begins with "solid" and whose size is wrong for a binary one: ASCII, unless there are zero bytes where a
@@ -173,13 +173,13 @@ static bool is_text(const mesh_reader *reader)
     size_t size = (size_t)(reader->end - reader->bytes);
     const char *word;
     mesh_reader ahead = *reader;
-    size_t length = mesh_reader_word(&ahead, &word);
+    size_t length = lmi_mesh_reader_word(&ahead, &word);
     return is_keyword(word, length, "solid") && !memchr(reader->bytes, '\0', size < 512 ? size : 512);
 }
 
-bool stl_read(mesh_reader *reader)
+bool lmi_stl_read(mesh_reader *reader)
 {
-    if (!stl_is_binary(reader->bytes, (size_t)(reader->end - reader->bytes)) && is_text(reader))
+    if (!lmi_stl_is_binary(reader->bytes, (size_t)(reader->end - reader->bytes)) && is_text(reader))
         return read_ascii(reader);
     return read_binary(reader);
 }

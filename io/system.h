@@ -12,28 +12,28 @@
 
 typedef enum system_kind { SYSTEM_NOTHING, SYSTEM_FILE, SYSTEM_FOLDER, SYSTEM_OTHER } system_kind;
 
-FILE *system_open(const char *path, const char *mode); /* as fopen, errno too */
-system_kind system_look(const char *path);
-int system_may_write(const char *path); /* a file, or into a folder, that is there */
-int system_make_folder(const char *path);
-int system_rename(const char *from, const char *to); /* takes the place of what is there */
-void system_remove(const char *path);
-long system_process(void); /* the number of this process */
+FILE *lmi_system_open(const char *path, const char *mode); /* as fopen, errno too */
+system_kind lmi_system_look(const char *path);
+int lmi_system_may_write(const char *path); /* a file, or into a folder, that is there */
+int lmi_system_make_folder(const char *path);
+int lmi_system_rename(const char *from, const char *to); /* takes the place of what is there */
+void lmi_system_remove(const char *path);
+long lmi_system_process(void); /* the number of this process */
 
-/* Until system_release, `clean_up` is called before an interruption ends the program; and a file that becomes too large is an error
- * of writing. `clean_up` may call nothing but system_remove and system_end_process. */
-void system_catch(void (*clean_up)(void));
-void system_release(void);
-void system_end_process(long process); /* at once, and waits until it has ended */
+/* Until lmi_system_release, `clean_up` is called before an interruption ends the program; and a file that becomes too large is an error
+ * of writing. `clean_up` may call nothing but lmi_system_remove and lmi_system_end_process. */
+void lmi_system_catch(void (*clean_up)(void));
+void lmi_system_release(void);
+void lmi_system_end_process(long process); /* at once, and waits until it has ended */
 
-bool system_is_terminal(FILE *stream);
+bool lmi_system_is_terminal(FILE *stream);
 
 /* Standard error goes nowhere until it is unmuted with what was returned. */
-int system_mute(void);
-void system_unmute(int before);
+int lmi_system_mute(void);
+void lmi_system_unmute(int before);
 
 /* To be called first: arguments and what is printed are UTF-8 from now on, standard streams that were closed cannot get mixed up with
  * files, and a reader that goes away is an error of writing. False: it cannot be done. */
-bool system_begin(int *argc, char ***argv);
+bool lmi_system_begin(int *argc, char ***argv);
 
 #endif

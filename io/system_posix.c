@@ -12,9 +12,9 @@
 
 /* ---- files ---- */
 
-FILE *system_open(const char *path, const char *mode) { return fopen(path, mode); }
+FILE *lmi_system_open(const char *path, const char *mode) { return fopen(path, mode); }
 
-system_kind system_look(const char *path)
+system_kind lmi_system_look(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0) {
@@ -23,7 +23,7 @@ system_kind system_look(const char *path)
     return S_ISREG(status.st_mode) ? SYSTEM_FILE : S_ISDIR(status.st_mode) ? SYSTEM_FOLDER : SYSTEM_OTHER;
 }
 
-int system_may_write(const char *path)
+int lmi_system_may_write(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0) {
@@ -32,10 +32,10 @@ int system_may_write(const char *path)
     return access(path, S_ISDIR(status.st_mode) ? W_OK | X_OK : W_OK) != 0 ? errno : 0;
 }
 
-int system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? errno : 0; }
-int system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
-void system_remove(const char *path) { unlink(path); }
-long system_process(void) { return (long)getpid(); }
+int lmi_system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? errno : 0; }
+int lmi_system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
+void lmi_system_remove(const char *path) { unlink(path); }
+long lmi_system_process(void) { return (long)getpid(); }
 
 /* ---- interruptions ---- */
 
@@ -52,7 +52,7 @@ static void interrupted(int signal_number)
     raise(signal_number); /* the default action again, once the handler returns: the caller sees what ended us */
 }
 
-void system_catch(void (*clean_up)(void))
+void lmi_system_catch(void (*clean_up)(void))
 {
     to_clean_up = clean_up;
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
@@ -68,7 +68,7 @@ void system_catch(void (*clean_up)(void))
     sigaction(SIGXFSZ, &ignore, &too_large_before); /* the write fails then, and is reported as any other */
 }
 
-void system_release(void)
+void lmi_system_release(void)
 {
     for (size_t i = 0; i < INTERRUPTION_COUNT; i++) {
         sigaction(interruptions[i], &before[i], NULL);
@@ -76,7 +76,7 @@ void system_release(void)
     sigaction(SIGXFSZ, &too_large_before, NULL);
 }
 
-void system_end_process(long process)
+void lmi_system_end_process(long process)
 {
     kill((pid_t)process, SIGKILL);
     waitpid((pid_t)process, NULL, 0);
@@ -84,9 +84,9 @@ void system_end_process(long process)
 
 /* ---- the terminal ---- */
 
-bool system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
+bool lmi_system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
 
-int system_mute(void)
+int lmi_system_mute(void)
 {
     fflush(stderr);
     int was = dup(STDERR_FILENO);
@@ -100,7 +100,7 @@ int system_mute(void)
     return was;
 }
 
-void system_unmute(int was)
+void lmi_system_unmute(int was)
 {
     fflush(stderr);
     if (was >= 0) {
@@ -121,7 +121,7 @@ static bool occupy_closed_streams(void)
     return true;
 }
 
-bool system_begin(int *argc, char ***argv)
+bool lmi_system_begin(int *argc, char ***argv)
 {
     (void)argc, (void)argv; /* UTF-8 as they come, or whatever the files' names are */
     /* A reader that went away and a file that has become too large are errors of writing, reported like any other. */

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-FILE *system_open(const char *path, const char *mode) { return fopen(path, mode); }
+FILE *lmi_system_open(const char *path, const char *mode) { return fopen(path, mode); }
 
-system_kind system_look(const char *path)
+system_kind lmi_system_look(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0) {
@@ -19,21 +19,21 @@ system_kind system_look(const char *path)
     return S_ISREG(status.st_mode) ? SYSTEM_FILE : S_ISDIR(status.st_mode) ? SYSTEM_FOLDER : SYSTEM_OTHER;
 }
 
-int system_may_write(const char *path) { return access(path, W_OK) != 0 ? errno : 0; }
-int system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? errno : 0; }
-int system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
-void system_remove(const char *path) { unlink(path); }
-long system_process(void) { return 1; }
+int lmi_system_may_write(const char *path) { return access(path, W_OK) != 0 ? errno : 0; }
+int lmi_system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? errno : 0; }
+int lmi_system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
+void lmi_system_remove(const char *path) { unlink(path); }
+long lmi_system_process(void) { return 1; }
 
-void system_catch(void (*clean_up)(void)) { (void)clean_up; }
-void system_release(void) {}
-void system_end_process(long process) { (void)process; }
+void lmi_system_catch(void (*clean_up)(void)) { (void)clean_up; }
+void lmi_system_release(void) {}
+void lmi_system_end_process(long process) { (void)process; }
 
-bool system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
-int system_mute(void) { return -1; }
-void system_unmute(int before) { (void)before; }
+bool lmi_system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
+int lmi_system_mute(void) { return -1; }
+void lmi_system_unmute(int before) { (void)before; }
 
-bool system_begin(int *argc, char ***argv)
+bool lmi_system_begin(int *argc, char ***argv)
 {
     (void)argc, (void)argv;
     const char *folder = getenv("PWD"); /* programs start in the root there; what runs us may say where it is itself */

@@ -55,7 +55,7 @@ static int error_number(DWORD error)
 
 /* ---- files ---- */
 
-FILE *system_open(const char *path, const char *mode)
+FILE *lmi_system_open(const char *path, const char *mode)
 {
     wchar_t *name = wide(path), *how = wide(mode);
     FILE *file = name != NULL && how != NULL ? _wfopen(name, how) : NULL;
@@ -74,7 +74,7 @@ static DWORD attributes_of(const char *path)
     return is;
 }
 
-system_kind system_look(const char *path)
+system_kind lmi_system_look(const char *path)
 {
     DWORD is = attributes_of(path);
     if (is == INVALID_FILE_ATTRIBUTES) {
@@ -83,7 +83,7 @@ system_kind system_look(const char *path)
     return is & FILE_ATTRIBUTE_DIRECTORY ? SYSTEM_FOLDER : is & FILE_ATTRIBUTE_DEVICE ? SYSTEM_OTHER : SYSTEM_FILE;
 }
 
-int system_may_write(const char *path)
+int lmi_system_may_write(const char *path)
 {
     DWORD is = attributes_of(path);
     if (is == INVALID_FILE_ATTRIBUTES) {
@@ -93,7 +93,7 @@ int system_may_write(const char *path)
     return !(is & FILE_ATTRIBUTE_DIRECTORY) && is & FILE_ATTRIBUTE_READONLY ? EACCES : 0;
 }
 
-int system_make_folder(const char *path)
+int lmi_system_make_folder(const char *path)
 {
     wchar_t *name = wide(path);
     int why = name == NULL ? errno : CreateDirectoryW(name, NULL) ? 0 : error_number(GetLastError());
@@ -101,7 +101,7 @@ int system_make_folder(const char *path)
     return why;
 }
 
-int system_rename(const char *from, const char *to)
+int lmi_system_rename(const char *from, const char *to)
 {
     wchar_t *source = wide(from), *target = wide(to);
     int why = ENOMEM;
@@ -113,7 +113,7 @@ int system_rename(const char *from, const char *to)
     return why;
 }
 
-void system_remove(const char *path)
+void lmi_system_remove(const char *path)
 {
     wchar_t *name = wide(path);
     if (name != NULL) {
@@ -122,7 +122,7 @@ void system_remove(const char *path)
     free(name);
 }
 
-long system_process(void) { return (long)_getpid(); }
+long lmi_system_process(void) { return (long)_getpid(); }
 
 /* ---- interruptions ---- */
 
@@ -135,20 +135,20 @@ static BOOL WINAPI interrupted(DWORD kind)
     return FALSE; /* whoever comes next ends the program */
 }
 
-void system_catch(void (*clean_up)(void))
+void lmi_system_catch(void (*clean_up)(void))
 {
     to_clean_up = clean_up;
     SetConsoleCtrlHandler(interrupted, TRUE);
 }
 
-void system_release(void) { SetConsoleCtrlHandler(interrupted, FALSE); }
-void system_end_process(long process) { (void)process; }
+void lmi_system_release(void) { SetConsoleCtrlHandler(interrupted, FALSE); }
+void lmi_system_end_process(long process) { (void)process; }
 
 /* ---- the terminal ---- */
 
-bool system_is_terminal(FILE *stream) { return _isatty(_fileno(stream)) != 0; }
+bool lmi_system_is_terminal(FILE *stream) { return _isatty(_fileno(stream)) != 0; }
 
-int system_mute(void)
+int lmi_system_mute(void)
 {
     fflush(stderr);
     int was = _dup(2), nowhere = _open("NUL", _O_WRONLY);
@@ -161,7 +161,7 @@ int system_mute(void)
     return was;
 }
 
-void system_unmute(int was)
+void lmi_system_unmute(int was)
 {
     fflush(stderr);
     if (was >= 0) {
@@ -180,7 +180,7 @@ static void prepare_console(DWORD which)
     }
 }
 
-bool system_begin(int *argc, char ***argv)
+bool lmi_system_begin(int *argc, char ***argv)
 {
     SetConsoleOutputCP(CP_UTF8);
     prepare_console(STD_OUTPUT_HANDLE);

@@ -31,7 +31,7 @@ static tag_place *sort_nodes(tets_reader *reader)
     bool ascending = true;
     tag_place *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     if (!sorted) {
-        mesh_reader_out_of_memory(&reader->file);
+        lmi_mesh_reader_out_of_memory(&reader->file);
         return NULL;
     }
     for (uint32_t n = 0; n < count; n++) {
@@ -41,7 +41,7 @@ static tag_place *sort_nodes(tets_reader *reader)
     if (!ascending) qsort(sorted, count, sizeof *sorted, compare_tags);
     for (uint32_t n = 1; n < count; n++) {
         if (sorted[n].tag == sorted[n - 1].tag) {
-            mesh_reader_fail(&reader->file, "node %llu is there twice", (unsigned long long)sorted[n].tag);
+            lmi_mesh_reader_fail(&reader->file, "node %llu is there twice", (unsigned long long)sorted[n].tag);
             free(sorted);
             return NULL;
         }
@@ -68,17 +68,17 @@ static uint32_t find_node(const tag_place *sorted, uint32_t count, uint64_t tag)
 
 static bool resolve_corners(tets_reader *reader)
 {
-    tets_data *data = &reader->data;
+    lm_tets_data *data = &reader->data;
     tag_place *sorted = sort_nodes(reader);
     if (!sorted) return false;
     data->tets = malloc(((size_t)data->tet_count + 1) * 4 * sizeof *data->tets);
-    bool done = data->tets || mesh_reader_out_of_memory(&reader->file);
+    bool done = data->tets || lmi_mesh_reader_out_of_memory(&reader->file);
     for (size_t n = 0; done && n < 4 * (size_t)data->tet_count; n++) {
         data->tets[n] = find_node(sorted, reader->file.mesh.vertex_count, reader->corner_tags[n]);
         if (data->tets[n] == UINT32_MAX)
-            done = mesh_reader_fail(&reader->file, "tetrahedron %llu has node %llu, which does not exist",
-                                    (unsigned long long)reader->tet_tags[n / 4],
-                                    (unsigned long long)reader->corner_tags[n]);
+            done = lmi_mesh_reader_fail(&reader->file, "tetrahedron %llu has node %llu, which does not exist",
+                                        (unsigned long long)reader->tet_tags[n / 4],
+                                        (unsigned long long)reader->corner_tags[n]);
     }
     free(sorted);
     return done;
@@ -118,7 +118,7 @@ static void put_in_order(uint32_t *corner)
 
 static bool drop_repeated(tets_reader *reader)
 {
-    tets_data *data = &reader->data;
+    lm_tets_data *data = &reader->data;
     uint32_t count = data->tet_count, kept = 0;
     sorted_tet *sorted = malloc(((size_t)count + 1) * sizeof *sorted);
     bool *again = calloc((size_t)count + 1, sizeof *again);
@@ -139,7 +139,7 @@ static bool drop_repeated(tets_reader *reader)
     if (room) data->repeated = count - kept, data->tet_count = kept;
     free(sorted);
     free(again);
-    return room || mesh_reader_out_of_memory(&reader->file);
+    return room || lmi_mesh_reader_out_of_memory(&reader->file);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -167,20 +167,20 @@ static double six_volumes(const lm_vec3 *positions, const uint32_t *tet, double 
 static bool fail_tet(tets_reader *reader, uint32_t tet, const char *what)
 {
     const uint64_t *corner = reader->corner_tags + 4 * (size_t)tet;
-    return mesh_reader_fail(&reader->file, "tetrahedron %llu (nodes %llu, %llu, %llu, %llu) %s",
-                            (unsigned long long)reader->tet_tags[tet], (unsigned long long)corner[0],
-                            (unsigned long long)corner[1], (unsigned long long)corner[2], (unsigned long long)corner[3],
-                            what);
+    return lmi_mesh_reader_fail(&reader->file, "tetrahedron %llu (nodes %llu, %llu, %llu, %llu) %s",
+                                (unsigned long long)reader->tet_tags[tet], (unsigned long long)corner[0],
+                                (unsigned long long)corner[1], (unsigned long long)corner[2],
+                                (unsigned long long)corner[3], what);
 }
 
 /* Finds the first of each kind; turns all when most are inverted. */
 static bool check_volumes(tets_reader *reader, bool faulty)
 {
-    tets_data *data = &reader->data;
+    lm_tets_data *data = &reader->data;
     uint32_t count[3] = {0}, first[3] = {0}; /* right, inverted, flat */
     for (uint32_t n = 0; n < data->tet_count; n++) {
         double longest, six = six_volumes(reader->file.mesh.positions, data->tets + 4 * (size_t)n, &longest);
-        int kind = !(fabs(six) > TETS_FLATTEST * longest * longest * longest) ? 2 : six < 0.0;
+        int kind = !(fabs(six) > LM_TETS_FLATTEST * longest * longest * longest) ? 2 : six < 0.0;
         if (count[kind]++ == 0) first[kind] = n;
         data->volume += fabs(six) / 6.0;
     }
@@ -206,10 +206,10 @@ static bool check_volumes(tets_reader *reader, bool faulty)
 
 static bool drop_unused(tets_reader *reader)
 {
-    tets_data *data = &reader->data;
-    mesh_data *mesh = &reader->file.mesh;
+    lm_tets_data *data = &reader->data;
+    lm_mesh_data *mesh = &reader->file.mesh;
     uint32_t *place = malloc(((size_t)mesh->vertex_count + 1) * sizeof *place), kept = 0;
-    if (!place) return mesh_reader_out_of_memory(&reader->file);
+    if (!place) return lmi_mesh_reader_out_of_memory(&reader->file);
     memset(place, 0xff, mesh->vertex_count * sizeof *place);
     for (size_t n = 0; n < 4 * (size_t)data->tet_count; n++) place[data->tets[n]] = 0;
     for (uint32_t n = 0; n < mesh->vertex_count; n++) {
@@ -224,20 +224,20 @@ static bool drop_unused(tets_reader *reader)
     return true;
 }
 
-bool tets_reader_check(tets_reader *reader, const tets_options *options)
+bool lmi_tets_reader_check(tets_reader *reader, const lm_tets_options *options)
 {
-    tets_data *data = &reader->data;
-    mesh_data *mesh = &reader->file.mesh;
+    lm_tets_data *data = &reader->data;
+    lm_mesh_data *mesh = &reader->file.mesh;
     reader->file.line = 0;
-    if (mesh->vertex_count == 0) return mesh_reader_fail(&reader->file, "it has no nodes");
+    if (mesh->vertex_count == 0) return lmi_mesh_reader_fail(&reader->file, "it has no nodes");
     if (data->tet_count == 0)
-        return mesh_reader_fail(&reader->file, "it has no tetrahedra, only %llu elements of other kinds",
-                                (unsigned long long)data->others);
+        return lmi_mesh_reader_fail(&reader->file, "it has no tetrahedra, only %llu elements of other kinds",
+                                    (unsigned long long)data->others);
     if (!resolve_corners(reader) || !drop_repeated(reader) || !check_volumes(reader, options->faulty) ||
         !drop_unused(reader))
         return false;
-    data->triangles = tets_surface(data->tets, data->tet_count, &data->triangle_count, &data->crowded);
-    if (!data->triangles) return mesh_reader_out_of_memory(&reader->file);
+    data->triangles = lm_tets_surface(data->tets, data->tet_count, &data->triangle_count, &data->crowded);
+    if (!data->triangles) return lmi_mesh_reader_out_of_memory(&reader->file);
     for (uint32_t n = 0; options->z_up && n < mesh->vertex_count; n++) {
         lm_vec3 p = mesh->positions[n];
         mesh->positions[n] = (lm_vec3){p.x, p.z, -p.y};

@@ -16,43 +16,44 @@
 /* Room for `needed` tags; on failure there is what there was. */
 static bool grow_tags(uint64_t **tags, size_t *capacity, uint64_t needed)
 {
-    uint64_t *larger = mesh_grow(*tags, capacity, needed, sizeof **tags);
+    uint64_t *larger = lmi_mesh_grow(*tags, capacity, needed, sizeof **tags);
     if (larger) *tags = larger;
     return larger != NULL;
 }
 
-bool tets_reader_add_node(tets_reader *reader, int64_t tag, const double at[3])
+bool lmi_tets_reader_add_node(tets_reader *reader, int64_t tag, const double at[3])
 {
     mesh_reader *file = &reader->file;
     uint32_t count = file->mesh.vertex_count;
-    if (tag < 0) return mesh_reader_fail(file, "%lld is not the number of a node", (long long)tag);
+    if (tag < 0) return lmi_mesh_reader_fail(file, "%lld is not the number of a node", (long long)tag);
     for (int i = 0; i < 3; i++) {
-        if (!isfinite(at[i])) return mesh_reader_fail(file, "node %lld is not finite", (long long)tag);
+        if (!isfinite(at[i])) return lmi_mesh_reader_fail(file, "node %lld is not finite", (long long)tag);
         if (fabs(at[i]) > (double)LM_MAX_COORDINATE)
-            return mesh_reader_fail(file, "a coordinate of node %lld is beyond 1e9", (long long)tag);
+            return lmi_mesh_reader_fail(file, "a coordinate of node %lld is beyond 1e9", (long long)tag);
     }
     if (count >= LM_MAX_PARTICLES)
-        return mesh_reader_fail(file, "more than %u nodes, the most there may be", LM_MAX_PARTICLES);
+        return lmi_mesh_reader_fail(file, "more than %u nodes, the most there may be", LM_MAX_PARTICLES);
     if (!grow_tags(&reader->node_tags, &reader->node_tag_capacity, (uint64_t)count + 1))
-        return mesh_reader_out_of_memory(file);
+        return lmi_mesh_reader_out_of_memory(file);
     reader->node_tags[count] = (uint64_t)tag;
-    return mesh_reader_add_vertex(file, (lm_vec3){(float)at[0], (float)at[1], (float)at[2]});
+    return lmi_mesh_reader_add_vertex(file, (lm_vec3){(float)at[0], (float)at[1], (float)at[2]});
 }
 
-bool tets_reader_add_tet(tets_reader *reader, int64_t tag, const int64_t corners[4])
+bool lmi_tets_reader_add_tet(tets_reader *reader, int64_t tag, const int64_t corners[4])
 {
     mesh_reader *file = &reader->file;
     uint32_t count = reader->data.tet_count;
-    if (tag < 0) return mesh_reader_fail(file, "%lld is not the number of a tetrahedron", (long long)tag);
-    if (count >= TETS_MAX) return mesh_reader_fail(file, "more than %u tetrahedra, the most there may be", TETS_MAX);
+    if (tag < 0) return lmi_mesh_reader_fail(file, "%lld is not the number of a tetrahedron", (long long)tag);
+    if (count >= LM_TETS_MAX)
+        return lmi_mesh_reader_fail(file, "more than %u tetrahedra, the most there may be", LM_TETS_MAX);
     if (!grow_tags(&reader->tet_tags, &reader->tet_tag_capacity, (uint64_t)count + 1) ||
         !grow_tags(&reader->corner_tags, &reader->corner_tag_capacity, 4 * ((uint64_t)count + 1)))
-        return mesh_reader_out_of_memory(file);
+        return lmi_mesh_reader_out_of_memory(file);
     reader->tet_tags[count] = (uint64_t)tag;
     for (size_t i = 0; i < 4; i++) {
         if (corners[i] < 0)
-            return mesh_reader_fail(file, "tetrahedron %lld has node %lld, which does not exist", (long long)tag,
-                                    (long long)corners[i]);
+            return lmi_mesh_reader_fail(file, "tetrahedron %lld has node %lld, which does not exist", (long long)tag,
+                                        (long long)corners[i]);
         reader->corner_tags[4 * (size_t)count + i] = (uint64_t)corners[i];
     }
     reader->data.tet_count++;
@@ -65,14 +66,14 @@ bool tets_reader_add_tet(tets_reader *reader, int64_t tag, const int64_t corners
 
 static bool fail_expected(tets_reader *reader, const char *what, const char *word, size_t length)
 {
-    if (length == 0) return mesh_reader_fail(&reader->file, "the file ends where %s is expected", what);
-    return mesh_reader_fail(&reader->file, "\"%.*s\" (expected %s)", mesh_reader_shown(length), word, what);
+    if (length == 0) return lmi_mesh_reader_fail(&reader->file, "the file ends where %s is expected", what);
+    return lmi_mesh_reader_fail(&reader->file, "\"%.*s\" (expected %s)", lmi_mesh_reader_shown(length), word, what);
 }
 
-bool tets_reader_whole(tets_reader *reader, const char *what, int64_t *value)
+bool lmi_tets_reader_whole(tets_reader *reader, const char *what, int64_t *value)
 {
     const char *word;
-    size_t length = mesh_reader_word(&reader->file, &word), at = 0;
+    size_t length = lmi_mesh_reader_word(&reader->file, &word), at = 0;
     bool negative = length > 0 && word[0] == '-';
     at += negative || (length > 0 && word[0] == '+');
     if (length == at || length - at > 18) return fail_expected(reader, what, word, length);
@@ -85,40 +86,40 @@ bool tets_reader_whole(tets_reader *reader, const char *what, int64_t *value)
     return true;
 }
 
-bool tets_reader_count(tets_reader *reader, const char *what, uint64_t *value)
+bool lmi_tets_reader_count(tets_reader *reader, const char *what, uint64_t *value)
 {
     int64_t number = 0;
-    if (!tets_reader_whole(reader, what, &number)) return false;
-    if (number < 0) return mesh_reader_fail(&reader->file, "%lld (expected %s)", (long long)number, what);
+    if (!lmi_tets_reader_whole(reader, what, &number)) return false;
+    if (number < 0) return lmi_mesh_reader_fail(&reader->file, "%lld (expected %s)", (long long)number, what);
     *value = (uint64_t)number;
     return true;
 }
 
-bool tets_reader_real(tets_reader *reader, const char *what, double *value)
+bool lmi_tets_reader_real(tets_reader *reader, const char *what, double *value)
 {
     const char *word;
-    size_t length = mesh_reader_word(&reader->file, &word);
-    return (length > 0 && decimal_read(word, length, value)) || fail_expected(reader, what, word, length);
+    size_t length = lmi_mesh_reader_word(&reader->file, &word);
+    return (length > 0 && lmi_decimal_read(word, length, value)) || fail_expected(reader, what, word, length);
 }
 
-const char *tets_reader_what(char buffer[TETS_WHAT_SIZE], const char *what, uint64_t index, uint64_t count)
+const char *lmi_tets_reader_what(char buffer[TETS_WHAT_SIZE], const char *what, uint64_t index, uint64_t count)
 {
     snprintf(buffer, TETS_WHAT_SIZE, "%s %llu of %llu", what, (unsigned long long)index + 1, (unsigned long long)count);
     return buffer;
 }
 
-bool tets_reader_peek(const tets_reader *reader, const char *expected)
+bool lmi_tets_reader_peek(const tets_reader *reader, const char *expected)
 {
     mesh_reader ahead = reader->file;
     const char *word;
-    size_t length = mesh_reader_word(&ahead, &word);
+    size_t length = lmi_mesh_reader_word(&ahead, &word);
     return length == strlen(expected) && memcmp(word, expected, length) == 0;
 }
 
-bool tets_reader_expect(tets_reader *reader, const char *expected)
+bool lmi_tets_reader_expect(tets_reader *reader, const char *expected)
 {
     const char *word;
-    size_t length = mesh_reader_word(&reader->file, &word);
+    size_t length = lmi_mesh_reader_word(&reader->file, &word);
     return (length == strlen(expected) && memcmp(word, expected, length) == 0) ||
            fail_expected(reader, expected, word, length);
 }
@@ -127,7 +128,7 @@ bool tets_reader_expect(tets_reader *reader, const char *expected)
  * Binary
  */
 
-bool tets_reader_has(const tets_reader *reader, uint64_t count, uint64_t size)
+bool lmi_tets_reader_has(const tets_reader *reader, uint64_t count, uint64_t size)
 {
     return count <= (uint64_t)(reader->file.end - reader->file.at) / size;
 }
@@ -141,11 +142,11 @@ static uint64_t take_bits(tets_reader *reader, int size)
     return bits;
 }
 
-int32_t tets_reader_i32(tets_reader *reader) { return (int32_t)(uint32_t)take_bits(reader, 4); }
+int32_t lmi_tets_reader_i32(tets_reader *reader) { return (int32_t)(uint32_t)take_bits(reader, 4); }
 
-int64_t tets_reader_i64(tets_reader *reader) { return (int64_t)take_bits(reader, 8); }
+int64_t lmi_tets_reader_i64(tets_reader *reader) { return (int64_t)take_bits(reader, 8); }
 
-double tets_reader_f64(tets_reader *reader)
+double lmi_tets_reader_f64(tets_reader *reader)
 {
     uint64_t bits = take_bits(reader, 8);
     double value;
@@ -153,7 +154,7 @@ double tets_reader_f64(tets_reader *reader)
     return value;
 }
 
-float tets_reader_f32(tets_reader *reader)
+float lmi_tets_reader_f32(tets_reader *reader)
 {
     uint32_t bits = (uint32_t)take_bits(reader, 4);
     float value;

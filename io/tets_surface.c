@@ -2,7 +2,7 @@
  * The surface of a tetrahedral mesh: the faces that belong to one tetrahedron only. Found by sorting, in the order of the
  * tetrahedra.
  */
-#include "io/tets.h"
+#include "limber/tets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static sorted_face face_at(const uint32_t *tets, uint32_t face)
     return (sorted_face){{a, b, c}, face};
 }
 
-uint32_t *tets_surface(const uint32_t *tets, uint32_t tet_count, uint32_t *triangle_count, uint32_t *crowded)
+uint32_t *lm_tets_surface(const uint32_t *tets, uint32_t tet_count, uint32_t *triangle_count, uint32_t *crowded)
 {
     uint32_t faces = 4 * tet_count, count = 0; /* below 2^28 */
     sorted_face *sorted = malloc(((size_t)faces + 1) * sizeof *sorted);

@@ -31,7 +31,7 @@ static bool reserve(text_buffer *text, size_t more)
     return true;
 }
 
-void text_add(text_buffer *text, const char *bytes, size_t length)
+void lmi_text_add(text_buffer *text, const char *bytes, size_t length)
 {
     if (!reserve(text, length)) {
         return;
@@ -41,7 +41,7 @@ void text_add(text_buffer *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
-void text_addf(text_buffer *text, const char *format, ...)
+void lmi_text_addf(text_buffer *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -58,25 +58,25 @@ void text_addf(text_buffer *text, const char *format, ...)
     va_end(again);
 }
 
-void text_add_json_string(text_buffer *text, const char *string)
+void lmi_text_add_json_string(text_buffer *text, const char *string)
 {
-    text_add(text, "\"", 1);
+    lmi_text_add(text, "\"", 1);
     for (const char *c = string; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\') {
-            text_addf(text, "\\%c", *c);
+            lmi_text_addf(text, "\\%c", *c);
         } else if ((unsigned char)*c < 0x20) {
-            text_addf(text, "\\u%04x", (unsigned)(unsigned char)*c);
+            lmi_text_addf(text, "\\u%04x", (unsigned)(unsigned char)*c);
         } else {
-            text_add(text, c, 1);
+            lmi_text_add(text, c, 1);
         }
     }
-    text_add(text, "\"", 1);
+    lmi_text_add(text, "\"", 1);
 }
 
-void text_add_json_number(text_buffer *text, double number)
+void lmi_text_add_json_number(text_buffer *text, double number)
 {
     if (!isfinite(number)) {
-        text_addf(text, "null");
+        lmi_text_addf(text, "null");
         return;
     }
     char shortest[40];
@@ -92,13 +92,13 @@ void text_add_json_number(text_buffer *text, double number)
             *c = '.';
         }
     }
-    text_addf(text, "%s", shortest);
+    lmi_text_addf(text, "%s", shortest);
 }
 
-char *text_take(text_buffer *text)
+char *lmi_text_take(text_buffer *text)
 {
     if (text->failed || !reserve(text, 0)) {
-        text_free(text);
+        lmi_text_free(text);
         return NULL;
     }
     char *bytes = text->bytes;
@@ -107,7 +107,7 @@ char *text_take(text_buffer *text)
     return bytes;
 }
 
-void text_free(text_buffer *text)
+void lmi_text_free(text_buffer *text)
 {
     free(text->bytes);
     memset(text, 0, sizeof *text);

@@ -1,7 +1,7 @@
 /*
  * A growing string: what printf makes, and JSON string literals.
  *
- * A failed allocation is remembered, not reported each time: write everything, then ask text_take.
+ * A failed allocation is remembered, not reported each time: write everything, then ask lmi_text_take.
  */
 #ifndef LIMBER_IO_TEXT_H
 #define LIMBER_IO_TEXT_H
@@ -24,17 +24,17 @@ typedef struct text_buffer {
     bool failed; /* an allocation failed: the contents are incomplete */
 } text_buffer;
 
-void text_add(text_buffer *text, const char *bytes, size_t length);
-void text_addf(text_buffer *text, const char *format, ...) TEXT_PRINTF(2, 3);
+void lmi_text_add(text_buffer *text, const char *bytes, size_t length);
+void lmi_text_addf(text_buffer *text, const char *format, ...) TEXT_PRINTF(2, 3);
 
 /* A JSON string literal with its quotes; `string` is UTF-8. */
-void text_add_json_string(text_buffer *text, const char *string);
+void lmi_text_add_json_string(text_buffer *text, const char *string);
 
 /* A finite number so that reading it gives the same double; "null" for anything else (JSON has no word for it). */
-void text_add_json_number(text_buffer *text, double number);
+void lmi_text_add_json_number(text_buffer *text, double number);
 
 /* The string, to be freed by the caller; null when memory ran out. The text is empty afterwards. */
-char *text_take(text_buffer *text);
-void text_free(text_buffer *text);
+char *lmi_text_take(text_buffer *text);
+void lmi_text_free(text_buffer *text);
 
 #endif

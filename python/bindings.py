@@ -15,20 +15,22 @@ from declarations import declare
 
 LIMBER_HEADERS = [
     "include/limber/limber.h",
-    "io/mesh.h",
-    "io/tets.h",
+    "include/limber/mesh.h",
+    "include/limber/cache.h",
+    "include/limber/tets.h",
     "io/obj.h",
-    "io/export.h",
-    "io/capture.h",
-    "shapes/shapes.h",
-    "scene/scene.h",
+    "include/limber/export.h",
+    "include/limber/seams.h",
+    "include/limber/capture.h",
+    "include/limber/shapes.h",
+    "include/limber/scene.h",
     "python/host.h",
 ]
 DRAW_HEADERS = ["draw/image.h", "draw/draw.h", "io/system.h"]
 
 # From headers of C itself, or too much for the rest of the header: what is left out of the declarations.
 LEFT_OUT = {
-    "io/obj.h": ["void obj_print("],
+    "io/obj.h": ["void lmi_obj_print("],
     "io/system.h": ["FILE *"],
 }
 

@@ -397,9 +397,9 @@ static void add_line(const char *line, void *user)
     }
 }
 
-uint32_t host_check_scene(scene *checked, lm_world *world, char *text, size_t size)
+uint32_t host_check_scene(lm_scene *checked, lm_world *world, char *text, size_t size)
 {
     lines l = {text, size, 0};
     text[0] = '\0';
-    return scene_check(checked, world, add_line, &l);
+    return lm_scene_check(checked, world, add_line, &l);
 }

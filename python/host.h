@@ -6,7 +6,7 @@
 #define LIMBER_PYTHON_HOST_H
 
 #include "limber/limber.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #define HOST_LINE_SIZE 256
 
@@ -78,7 +78,7 @@ bool host_batch_observe(const host_batch *batch, host_observed what, float *out,
 /* Frees what a reader or a scene has made with malloc and given away. */
 void host_free(void *memory);
 
-/* scene_check, with the lines one below the other in `text`, as far as there is room. */
-uint32_t host_check_scene(scene *scene, lm_world *world, char *text, size_t size);
+/* lm_scene_check, with the lines one below the other in `text`, as far as there is room. */
+uint32_t host_check_scene(lm_scene *scene, lm_world *world, char *text, size_t size);
 
 #endif

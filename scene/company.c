@@ -10,7 +10,7 @@
  * Marks: the ids of the drags that the scene holds, in the order of the file
  */
 
-size_t scene_marks_size(const scene *s)
+size_t lm_scene_marks_size(const lm_scene *s)
 {
     size_t size = 0;
     for (uint32_t i = 0; i < s->file->drags.count; i++) {
@@ -19,7 +19,7 @@ size_t scene_marks_size(const scene *s)
     return size;
 }
 
-void scene_get_marks(const scene *s, void *marks)
+void lm_scene_get_marks(const lm_scene *s, void *marks)
 {
     char *to = marks;
     for (uint32_t i = 0; i < s->file->drags.count; i++) {
@@ -29,7 +29,7 @@ void scene_get_marks(const scene *s, void *marks)
     }
 }
 
-void scene_set_marks(scene *s, const void *marks)
+void lm_scene_set_marks(lm_scene *s, const void *marks)
 {
     const char *from = marks;
     for (uint32_t i = 0; i < s->file->drags.count; i++) {
@@ -43,8 +43,8 @@ void scene_set_marks(scene *s, const void *marks)
  * More bodies
  */
 
-lm_result scene_add_again(scene *s, lm_world *world, uint32_t body_index, lm_dvec3 at, lm_body_id *body,
-                          scene_error *error)
+lm_result lm_scene_add_again(lm_scene *s, lm_world *world, uint32_t body_index, lm_dvec3 at, lm_body_id *body,
+                             lm_scene_error *error)
 {
     *body = (lm_body_id){0, 0};
     for (uint32_t i = 0; i < s->file->bodies.count; i++) {
@@ -52,7 +52,7 @@ lm_result scene_add_again(scene *s, lm_world *world, uint32_t body_index, lm_dve
         uint32_t first = entry->range.first;
         if (body_index >= first && body_index - first < entry->range.count) {
             made_body made = {.name = NULL};
-            lm_result result = make_again(s, world, entry, body_index - first, at, &made, error);
+            lm_result result = lmi_make_again(s, world, entry, body_index - first, at, &made, error);
             *body = result == LM_OK ? made.id : *body;
             return result;
         }

@@ -6,7 +6,7 @@
 
 #define NEAREST 6u /* that an inner particle is joined to */
 
-lm_result connect_lists(const scene_list *lists, connections *out)
+lm_result lmi_connect_lists(const scene_list *lists, connections *out)
 {
     out->count = lists->count;
     out->size = lists->count > 0 ? LIST_ITEM(scene_list, *lists, 0)->count : 0;
@@ -21,7 +21,7 @@ lm_result connect_lists(const scene_list *lists, connections *out)
     return LM_OK;
 }
 
-lm_result connect_triangles(const shape_mesh *surface, connections *out)
+lm_result lmi_connect_triangles(const lm_shape_mesh *surface, connections *out)
 {
     size_t bytes = 3 * (size_t)surface->triangle_count * sizeof *out->elements;
     *out = (connections){malloc(bytes + 1), surface->triangle_count, 3};
@@ -63,7 +63,7 @@ static void join_nearest(const lm_vec3 *points, uint32_t count, uint32_t from, c
     }
 }
 
-lm_result connect_edges(const shape_mesh *surface, const lm_vec3 *points, uint32_t count, connections *out)
+lm_result lmi_connect_edges(const lm_shape_mesh *surface, const lm_vec3 *points, uint32_t count, connections *out)
 {
     size_t most = 3 * (size_t)surface->triangle_count / 2 + (size_t)NEAREST * (count - surface->vertex_count);
     *out = (connections){malloc((2 * most + 1) * sizeof *out->elements), 0, 2};

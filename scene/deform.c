@@ -22,7 +22,7 @@ static lm_dvec3 twisted(const scene_deform *deform, lm_dvec3 p)
 {
     double c[3], sine, cosine;
     get_axes(deform->axis, p, c);
-    sine_cosine(deform->twist * c[0], &sine, &cosine);
+    lmi_sine_cosine(deform->twist * c[0], &sine, &cosine);
     double turned[3] = {c[0], cosine * c[1] - sine * c[2], sine * c[1] + cosine * c[2]};
     return put_axes(deform->axis, turned);
 }
@@ -32,7 +32,7 @@ static lm_dvec3 bent(const scene_deform *deform, lm_dvec3 p)
 {
     double c[3], sine, cosine;
     get_axes(deform->axis, p, c);
-    sine_cosine(deform->bend * c[0], &sine, &cosine);
+    lmi_sine_cosine(deform->bend * c[0], &sine, &cosine);
     double radius = 1.0 / (deform->bend * RADIANS_PER_DEGREE);
     double arm = radius - c[1];
     double turned[3] = {arm * sine, radius - arm * cosine, c[2]};
@@ -68,7 +68,7 @@ static lm_dvec3 curved(const scene_deform *deform, lm_dvec3 p)
 {
     double c[3], sine, cosine;
     get_axes(deform->axis, p, c);
-    sine_cosine(360.0 * c[0] / deform->wave, &sine, &cosine);
+    lmi_sine_cosine(360.0 * c[0] / deform->wave, &sine, &cosine);
     double slope = deform->curve * cosine * 360.0 * RADIANS_PER_DEGREE / deform->wave;
     double length = sqrt(1.0 + slope * slope);
     double moved[3] = {c[0] - c[1] * slope / length, deform->curve * sine + c[1] / length, c[2]};
@@ -96,9 +96,9 @@ static bool moves(const scene_deform *deform)
     return r.x != 0.0 || r.y != 0.0 || r.z != 0.0 || m.x != 0.0 || m.y != 0.0 || m.z != 0.0;
 }
 
-void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out)
+void lmi_deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out)
 {
-    random_source source = random_start(deform->seed, 0);
+    random_source source = lmi_random_start(deform->seed, 0);
     for (uint32_t i = 0; i < count; i++) {
         lm_dvec3 q = with_modes(deform, vector_widen(rest[i]));
         lm_dvec3 p = vector(q.x * deform->scale.x, q.y * deform->scale.y, q.z * deform->scale.z);
@@ -117,11 +117,11 @@ void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t cou
             p = curved(deform, p);
         }
         if (moves(deform)) {
-            p = rotation_apply(deform->rotate, vector_subtract(p, deform->about));
+            p = lmi_rotation_apply(deform->rotate, vector_subtract(p, deform->about));
             p = vector_add(p, vector_add(deform->about, deform->move));
         }
         if (deform->noise > 0.0) {
-            p = vector_add(p, vector_scale(random_vector(&source), deform->noise));
+            p = vector_add(p, vector_scale(lmi_random_vector(&source), deform->noise));
         }
         out[i] = deform->where ? vector_mix(vector_widen(rest[i]), p, share_at(deform, vector_widen(rest[i]))) : p;
     }

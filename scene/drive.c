@@ -13,7 +13,7 @@
 /* The frame that begins nearest to a time. */
 static uint32_t frame_at(double time)
 {
-    double frame = floor(time * SCENE_FRAME_RATE + 0.5);
+    double frame = floor(time * LM_SCENE_FRAME_RATE + 0.5);
     return frame >= 4294967295.0 ? UINT32_MAX : (uint32_t)frame;
 }
 
@@ -38,7 +38,7 @@ static void find_keyframe(const double *first_time, size_t stride, uint32_t coun
     }
 }
 
-lm_pose mover_pose_at(const scene_mover *mover, double time)
+lm_pose lmi_mover_pose_at(const scene_mover *mover, double time)
 {
     const scene_keyframe *keys = mover->keyframes.items;
     uint32_t i;
@@ -47,7 +47,7 @@ lm_pose mover_pose_at(const scene_mover *mover, double time)
     uint32_t next = i + 1 < mover->keyframes.count ? i + 1 : i;
     lm_dvec3 at = vector_mix(keys[i].at, keys[next].at, share);
     lm_dvec3 angles = vector_mix(keys[i].rotate, keys[next].rotate, share);
-    return (lm_pose){at, rotation_narrow(rotation_from_euler(angles))};
+    return (lm_pose){at, lmi_rotation_narrow(lmi_rotation_from_euler(angles))};
 }
 
 static lm_dvec3 drag_target_at(const scene_drag *drag, double time)
@@ -60,15 +60,15 @@ static lm_dvec3 drag_target_at(const scene_drag *drag, double time)
     return vector_mix(keys[i].target, keys[next].target, share);
 }
 
-static lm_result move_movers(scene *s, lm_world *world, uint32_t frame)
+static lm_result move_movers(lm_scene *s, lm_world *world, uint32_t frame)
 {
-    double end = (frame + 1.0) / SCENE_FRAME_RATE;
+    double end = (frame + 1.0) / LM_SCENE_FRAME_RATE;
     for (uint32_t i = 0; i < s->file->movers.count; i++) {
         const scene_mover *mover = LIST_ITEM(scene_mover, s->file->movers, i);
         if (mover->keyframes.count == 0) {
             continue;
         }
-        lm_result result = lm_mover_move_to(world, mover->id, mover_pose_at(mover, end));
+        lm_result result = lm_mover_move_to(world, mover->id, lmi_mover_pose_at(mover, end));
         if (result != LM_OK) {
             return result;
         }
@@ -80,7 +80,7 @@ static lm_result move_movers(scene *s, lm_world *world, uint32_t frame)
  * Fields
  */
 
-lm_field_def scene_field_at(const scene_field *field, double time)
+lm_field_def lmi_scene_field_at(const scene_field *field, double time)
 {
     double turns = time / field->gust_seconds,
            swell = field->gusts * lmi_sin(6.283185307179586 * (turns - floor(turns)));
@@ -94,13 +94,13 @@ lm_field_def scene_field_at(const scene_field *field, double time)
 }
 
 /* Gusts of wind: the field as it is in the middle of the frame. */
-static lm_result drive_fields(scene *s, lm_world *world, uint32_t frame)
+static lm_result drive_fields(lm_scene *s, lm_world *world, uint32_t frame)
 {
     lm_result result = LM_OK;
     for (uint32_t i = 0; i < s->file->fields.count && result == LM_OK; i++) {
         const scene_field *field = LIST_ITEM(scene_field, s->file->fields, i);
         if (field->gusts > 0.0) {
-            lm_field_def def = scene_field_at(field, (frame + 0.5) / SCENE_FRAME_RATE);
+            lm_field_def def = lmi_scene_field_at(field, (frame + 0.5) / LM_SCENE_FRAME_RATE);
             result = lm_field_set(world, field->id, &def);
         }
     }
@@ -124,7 +124,7 @@ static lm_result find_drag_particle(const lm_world *world, const scene_drag *dra
         return LM_ERROR_MEMORY;
     }
     *particle = drag->particle;
-    if (json_get(drag->head.json, "nearest") != NULL) {
+    if (lmi_json_get(drag->head.json, "nearest") != NULL) {
         result = lm_body_get_rest_positions(world, body, points);
         double nearest = HUGE_VAL;
         for (uint32_t i = 0; i < info.particles && result == LM_OK; i++) {
@@ -143,7 +143,7 @@ static lm_result find_drag_particle(const lm_world *world, const scene_drag *dra
     return result;
 }
 
-static lm_result begin_drag(scene *s, lm_world *world, scene_drag *drag, uint32_t i, double time)
+static lm_result begin_drag(lm_scene *s, lm_world *world, scene_drag *drag, uint32_t i, double time)
 {
     lm_drag_def def = lm_drag_def_default();
     def.body = s->bodies[drag->range.first + i].id;
@@ -153,18 +153,18 @@ static lm_result begin_drag(scene *s, lm_world *world, scene_drag *drag, uint32_
         return result;
     }
     def.radius = (float)drag->radius;
-    def.target = drag->keyframes.count > 0                     ? drag_target_at(drag, time)
-                 : json_get(drag->head.json, "offset") != NULL ? vector_add(place, drag->offset)
-                                                               : drag->target;
+    def.target = drag->keyframes.count > 0                         ? drag_target_at(drag, time)
+                 : lmi_json_get(drag->head.json, "offset") != NULL ? vector_add(place, drag->offset)
+                                                                   : drag->target;
     def.hertz = (float)drag->hertz;
     def.damping_ratio = (float)drag->damping_ratio;
     def.max_force = (float)drag->max_force;
     return lm_drag_create(world, &def, &drag->ids[i]);
 }
 
-static lm_result drive_drag(scene *s, lm_world *world, scene_drag *drag, uint32_t frame)
+static lm_result drive_drag(lm_scene *s, lm_world *world, scene_drag *drag, uint32_t frame)
 {
-    double end = (frame + 1.0) / SCENE_FRAME_RATE;
+    double end = (frame + 1.0) / LM_SCENE_FRAME_RATE;
     uint32_t first = frame_at(drag->from), last = frame_at(drag->until);
     lm_result result = LM_OK;
     for (uint32_t i = 0; i < drag->range.count && result == LM_OK; i++) {
@@ -180,7 +180,7 @@ static lm_result drive_drag(scene *s, lm_world *world, scene_drag *drag, uint32_
     return result;
 }
 
-static lm_result drive_drags(scene *s, lm_world *world, uint32_t frame)
+static lm_result drive_drags(lm_scene *s, lm_world *world, uint32_t frame)
 {
     lm_result result = LM_OK;
     for (uint32_t i = 0; i < s->file->drags.count && result == LM_OK; i++) {
@@ -218,8 +218,8 @@ static lm_result deform_body(lm_world *world, lm_body_id body, const lm_body_inf
     if (result != LM_OK) {
         return result;
     }
-    rigid_fit fit = fit_rigid(p->rest, p->positions, p->masses, count);
-    deform_points(deform, p->rest, count, p->displaced);
+    rigid_fit fit = lmi_fit_rigid(p->rest, p->positions, p->masses, count);
+    lmi_deform_points(deform, p->rest, count, p->displaced);
     lm_dvec3 sum = lm_dvec3_zero();
     double mass = 0.0;
     for (uint32_t i = 0; i < count; i++) {
@@ -228,7 +228,7 @@ static lm_result deform_body(lm_world *world, lm_body_id body, const lm_body_inf
     }
     lm_dvec3 centre = vector_scale(sum, 1.0 / mass);
     for (uint32_t i = 0; i < count; i++) {
-        lm_dvec3 off = rotation_apply(fit.rotate, vector_subtract(p->displaced[i], centre));
+        lm_dvec3 off = lmi_rotation_apply(fit.rotate, vector_subtract(p->displaced[i], centre));
         p->positions[i] = vector_narrow(vector_add(fit.centre, off));
     }
     return LM_OK;
@@ -237,7 +237,7 @@ static lm_result deform_body(lm_world *world, lm_body_id body, const lm_body_inf
 /* Events that replace positions or velocities. */
 static lm_result replace_state(lm_world *world, lm_body_id body, const scene_event *event, const lm_body_info *info)
 {
-    bool new_velocity = json_get(event->head.json, "velocity") != NULL;
+    bool new_velocity = lmi_json_get(event->head.json, "velocity") != NULL;
     size_t count = info->particles;
     particles p = {malloc(count * sizeof *p.rest), malloc(count * sizeof *p.positions),
                    malloc(count * sizeof *p.velocities), malloc(count * sizeof *p.masses),
@@ -258,25 +258,25 @@ static lm_result replace_state(lm_world *world, lm_body_id body, const scene_eve
     return result;
 }
 
-static lm_result apply_to_body(scene *s, lm_world *world, lm_body_id body, const scene_event *event)
+static lm_result apply_to_body(lm_scene *s, lm_world *world, lm_body_id body, const scene_event *event)
 {
     lm_result result = LM_OK;
     if (event->material != NULL) {
         lm_material material;
         result = lm_body_get_material(world, body, &material);
-        material_apply(event->material, true, &material);
+        lmi_material_apply(event->material, true, &material);
         result = result ? result : lm_body_set_material(world, body, &material);
     }
     lm_body_info info;
     result = result ? result : lm_body_get_info(world, body, &info);
-    if (result == LM_OK && json_get(event->head.json, "impulse") != NULL) {
-        bool at_point = json_get(event->head.json, "point") != NULL;
+    if (result == LM_OK && lmi_json_get(event->head.json, "impulse") != NULL) {
+        bool at_point = lmi_json_get(event->head.json, "point") != NULL;
         result = lm_body_add_impulse(world, body, vector_narrow(event->impulse), at_point ? event->point : info.centre);
     }
-    if (result == LM_OK && (event->deform != NULL || json_get(event->head.json, "velocity") != NULL)) {
-        momentum_close(s, world);
+    if (result == LM_OK && (event->deform != NULL || lmi_json_get(event->head.json, "velocity") != NULL)) {
+        lmi_momentum_close(s, world);
         result = replace_state(world, body, event, &info);
-        momentum_reopen(s, world);
+        lmi_momentum_reopen(s, world);
     }
     const scene_refine *refine = event->refine;
     if (result == LM_OK && refine != NULL) {
@@ -286,7 +286,7 @@ static lm_result apply_to_body(scene *s, lm_world *world, lm_body_id body, const
 }
 
 /* What a blade sweeps over in a frame. */
-static lm_result apply_cut(scene *s, lm_world *world, const scene_event *event, uint32_t frame)
+static lm_result apply_cut(lm_scene *s, lm_world *world, const scene_event *event, uint32_t frame)
 {
     const scene_cut *cut = event->cut;
     uint32_t first = frame_at(event->time), last = frame_at(event->time + cut->seconds);
@@ -311,7 +311,7 @@ static lm_result apply_cut(scene *s, lm_world *world, const scene_event *event, 
     return result;
 }
 
-static lm_result apply_events(scene *s, lm_world *world, uint32_t frame)
+static lm_result apply_events(lm_scene *s, lm_world *world, uint32_t frame)
 {
     for (uint32_t i = 0; i < s->file->events.count; i++) {
         const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
@@ -322,10 +322,10 @@ static lm_result apply_events(scene *s, lm_world *world, uint32_t frame)
         if (frame_at(event->time) != frame) {
             continue;
         }
-        if (json_get(event->head.json, "gravity") != NULL) {
+        if (lmi_json_get(event->head.json, "gravity") != NULL) {
             result = lm_world_set_gravity(world, vector_narrow(event->gravity));
         }
-        if (result == LM_OK && json_get(event->head.json, "eye") != NULL) {
+        if (result == LM_OK && lmi_json_get(event->head.json, "eye") != NULL) {
             result = lm_world_set_eye(world, &event->eye);
         }
         for (uint32_t k = 0; k < event->range.count && result == LM_OK; k++) {
@@ -342,23 +342,24 @@ static lm_result apply_events(scene *s, lm_world *world, uint32_t frame)
  * Frames
  */
 
-lm_result scene_step(scene *s, lm_world *world, uint32_t frame)
+lm_result lm_scene_step(lm_scene *s, lm_world *world, uint32_t frame)
 {
     lm_result result = apply_events(s, world, frame);
     result = result ? result : move_movers(s, world, frame);
-    result = result ? result : drive_skeletons(s, world, (frame + 1.0) / SCENE_FRAME_RATE);
+    result = result ? result : lmi_drive_colliders(s, world, frame);
+    result = result ? result : lmi_drive_skeletons(s, world, (frame + 1.0) / LM_SCENE_FRAME_RATE);
     result = result ? result : drive_fields(s, world, frame);
     result = result ? result : drive_drags(s, world, frame);
-    result = result ? result : lm_world_step(world, 1.0 / SCENE_FRAME_RATE);
+    result = result ? result : lm_world_step(world, 1.0 / LM_SCENE_FRAME_RATE);
     if (result != LM_OK) {
         return result;
     }
-    momentum_watch(s, world);
-    return s->watching ? expect_record_frame(s, world, frame) : LM_OK;
+    lmi_momentum_watch(s, world);
+    return s->watching ? lmi_expect_record_frame(s, world, frame) : LM_OK;
 }
 
 /* The frame that a snapshot was saved before. */
-static lm_result frame_of_snapshot(const scene *s, const void *snapshot, size_t size, uint32_t *frame)
+static lm_result frame_of_snapshot(const lm_scene *s, const void *snapshot, size_t size, uint32_t *frame)
 {
     lm_world *scratch = NULL;
     lm_result result = lm_world_create(&s->world_def, &scratch);
@@ -369,7 +370,7 @@ static lm_result frame_of_snapshot(const scene *s, const void *snapshot, size_t 
 }
 
 /* How many particles each of the scene's bodies has, 0 for one that is not there; to be freed, null without memory. */
-static uint32_t *count_particles(const scene *s, const lm_world *world)
+static uint32_t *count_particles(const lm_scene *s, const lm_world *world)
 {
     uint32_t *counts = calloc((size_t)s->body_count + 1, sizeof *counts);
     for (uint32_t i = 0; i < s->body_count && counts != NULL; i++) {
@@ -382,7 +383,7 @@ static uint32_t *count_particles(const scene *s, const lm_world *world)
 }
 
 /* Whether the bodies of the scene are in the world, of the size that they had. There may be others beside them. */
-static bool holds_our_bodies(const scene *s, const lm_world *world, const uint32_t *counts)
+static bool holds_our_bodies(const lm_scene *s, const lm_world *world, const uint32_t *counts)
 {
     uint32_t *now = count_particles(s, world);
     bool same = now != NULL && memcmp(now, counts, s->body_count * sizeof *now) == 0;
@@ -391,14 +392,15 @@ static bool holds_our_bodies(const scene *s, const lm_world *world, const uint32
 }
 
 /* About the snapshot, which has no place in the scene's file. */
-static void report_snapshot(scene *s, lm_result result, scene_error *error)
+static void report_snapshot(lm_scene *s, lm_result result, lm_scene_error *error)
 {
     const char *said = s->last_log[0] != '\0' ? s->last_log : lm_result_text(result);
     snprintf(error->text, sizeof error->text, "%s", said);
     s->last_log[0] = '\0';
 }
 
-lm_result scene_load(scene *s, lm_world *world, const void *snapshot, size_t size, uint32_t *frame, scene_error *error)
+lm_result lm_scene_load(lm_scene *s, lm_world *world, const void *snapshot, size_t size, uint32_t *frame,
+                        lm_scene_error *error)
 {
     uint32_t *counts = count_particles(s, world);
     lm_result result = counts != NULL ? frame_of_snapshot(s, snapshot, size, frame) : LM_ERROR_MEMORY;
@@ -419,7 +421,7 @@ lm_result scene_load(scene *s, lm_world *world, const void *snapshot, size_t siz
                  s->name);
         return LM_ERROR_ARGUMENT;
     }
-    expect_reset(s);
-    momentum_begin(s, world);
+    lmi_expect_reset(s);
+    lmi_momentum_begin(s, world);
     return LM_OK;
 }

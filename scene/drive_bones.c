@@ -19,19 +19,19 @@ static void find_change(const scene_bone *bone, double time, bool smooth, lm_dve
     *move = vector_mix(keys[i].move, keys[next].move, share);
 }
 
-bool rig_pose_at(const scene_skeleton *skeleton, double time)
+bool lmi_rig_pose_at(const scene_skeleton *skeleton, double time)
 {
     const scene_rig *rig = skeleton->rig;
     double within = wrap(time, skeleton->loop);
-    bool moved = rig->file != NULL && rig->file->animation != RIG_NONE;
-    if (moved && !rig_sample(&rig->file->data, rig->file->animation, within, rig->file->poses)) {
+    bool moved = rig->file != NULL && rig->file->animation != LM_RIG_NONE;
+    if (moved && !lm_rig_sample(&rig->file->data, rig->file->animation, within, rig->file->poses)) {
         return false;
     }
     for (uint32_t i = 0; i < rig->count; i++) {
         const rig_bone *bone = &rig->bones[i];
-        if (moved && bone->joint != RIG_NONE) { /* its file says where it is, whatever carries it */
-            const rig_pose *pose = &rig->file->poses[bone->joint];
-            rig->poses[i] = rig_file_frame(rig->file, pose->position, pose->rotation);
+        if (moved && bone->joint != LM_RIG_NONE) { /* its file says where it is, whatever carries it */
+            const lm_rig_pose *pose = &rig->file->poses[bone->joint];
+            rig->poses[i] = lmi_rig_file_frame(rig->file, pose->position, pose->rotation);
             continue;
         }
         bool root = bone->parent == RIG_NO_PARENT;
@@ -42,38 +42,38 @@ bool rig_pose_at(const scene_skeleton *skeleton, double time)
         }
         /* Turned from the rest pose, in the axes of the body, and then carried along as the parent is from its own. */
         lm_dvec3 at = vector_add(bone->rest.at, move);
-        rotation turn = rotation_then(bone->rest.turn, rotation_from_euler(rotate));
+        rotation turn = lmi_rotation_then(bone->rest.turn, lmi_rotation_from_euler(rotate));
         if (root) {
             rig->poses[i] = (rig_frame){at, turn};
             continue;
         }
         const rig_frame *was = &rig->bones[bone->parent].rest;
         rotation back = {-was->turn.x, -was->turn.y, -was->turn.z, was->turn.w};
-        rotation carried = rotation_then(back, parent->turn);
-        rig->poses[i].at = vector_add(parent->at, rotation_apply(carried, vector_subtract(at, was->at)));
-        rig->poses[i].turn = rotation_then(turn, carried);
+        rotation carried = lmi_rotation_then(back, parent->turn);
+        rig->poses[i].at = vector_add(parent->at, lmi_rotation_apply(carried, vector_subtract(at, was->at)));
+        rig->poses[i].turn = lmi_rotation_then(turn, carried);
     }
     return true;
 }
 
-lm_pose rig_place(const rig_frame *frame, const made_body *body)
+lm_pose lmi_rig_place(const rig_frame *frame, const made_body *body)
 {
-    lm_dvec3 at = rotation_apply(body->rotate, vector_scale(frame->at, body->scale));
-    return (lm_pose){vector_add(body->at, at), rotation_narrow(rotation_then(frame->turn, body->rotate))};
+    lm_dvec3 at = lmi_rotation_apply(body->rotate, vector_scale(frame->at, body->scale));
+    return (lm_pose){vector_add(body->at, at), lmi_rotation_narrow(lmi_rotation_then(frame->turn, body->rotate))};
 }
 
-static lm_result drive_entry(const scene *s, lm_world *world, const scene_body_entry *entry, double time)
+static lm_result drive_entry(const lm_scene *s, lm_world *world, const scene_body_entry *entry, double time)
 {
     const scene_rig *rig = entry->skeleton->rig;
     lm_result result = LM_OK;
-    if (!rig_pose_at(entry->skeleton, time)) {
+    if (!lmi_rig_pose_at(entry->skeleton, time)) {
         return LM_ERROR_MEMORY;
     }
     for (uint32_t k = 0; k < entry->range.count && result == LM_OK; k++) {
         const made_body *body = &s->bodies[entry->range.first + k];
         lm_skeleton_id skeleton;
         for (uint32_t i = 0; i < rig->count; i++) {
-            rig->world_poses[i] = rig_place(&rig->poses[i], body);
+            rig->world_poses[i] = lmi_rig_place(&rig->poses[i], body);
         }
         result = lm_body_get_skeleton(world, body->id, &skeleton);
         if (result == LM_OK && skeleton.slot != 0) {
@@ -83,7 +83,7 @@ static lm_result drive_entry(const scene *s, lm_world *world, const scene_body_e
     return result;
 }
 
-lm_result drive_skeletons(const scene *s, lm_world *world, double time)
+lm_result lmi_drive_skeletons(const lm_scene *s, lm_world *world, double time)
 {
     lm_result result = LM_OK;
     for (uint32_t i = 0; i < s->file->bodies.count && result == LM_OK; i++) {

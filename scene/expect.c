@@ -9,18 +9,21 @@
 
 #include <stdio.h>
 
-static bool has(const scene_expect *expect, const char *field) { return json_get(expect->head.json, field) != NULL; }
+static bool has(const scene_expect *expect, const char *field)
+{
+    return lmi_json_get(expect->head.json, field) != NULL;
+}
 
 /* The frame whose end is nearest to the expectation's `at`. */
 static uint32_t frame_of(const scene_expect *expect)
 {
-    double frames = floor(expect->at * SCENE_FRAME_RATE + 0.5);
+    double frames = floor(expect->at * LM_SCENE_FRAME_RATE + 0.5);
     return frames < 1.0 ? 0 : (uint32_t)frames - 1;
 }
 
 static bool is_at_end(const scene_expect *expect) { return !has(expect, "at") && expect->when == WHEN_END; }
 
-void expect_reset(scene *s)
+void lmi_expect_reset(lm_scene *s)
 {
     for (uint32_t i = 0; i < s->file->expect.count; i++) {
         const scene_expect *expect = LIST_ITEM(scene_expect, s->file->expect, i);
@@ -46,13 +49,13 @@ static void fold(expect_record *record, uint32_t when, double value)
 }
 
 /* Measures the expectation's bodies, and the one it compares with, into its records. */
-static lm_result record_all(const scene *s, const lm_world *world, const scene_expect *expect)
+static lm_result record_all(const lm_scene *s, const lm_world *world, const scene_expect *expect)
 {
     uint32_t total = expect->range.count + (expect->times != NULL ? 1 : 0);
     for (uint32_t k = 0; k < total; k++) {
         uint32_t body = k < expect->range.count ? expect->range.first + k : expect->times_body;
         double value = 0.0;
-        lm_result result = measure_take(s, world, expect, body, &value);
+        lm_result result = lmi_measure_take(s, world, expect, body, &value);
         if (result != LM_OK) {
             return result;
         }
@@ -61,12 +64,12 @@ static lm_result record_all(const scene *s, const lm_world *world, const scene_e
     return LM_OK;
 }
 
-lm_result expect_record_frame(scene *s, const lm_world *world, uint32_t frame)
+lm_result lmi_expect_record_frame(lm_scene *s, const lm_world *world, uint32_t frame)
 {
     for (uint32_t i = 0; i < s->file->expect.count; i++) {
         const scene_expect *expect = LIST_ITEM(scene_expect, s->file->expect, i);
         bool counts =
-            has(expect, "at") ? frame == frame_of(expect) : (frame + 1) / SCENE_FRAME_RATE >= expect->from - 1e-9;
+            has(expect, "at") ? frame == frame_of(expect) : (frame + 1) / LM_SCENE_FRAME_RATE >= expect->from - 1e-9;
         if (is_at_end(expect) || !counts) {
             continue;
         }
@@ -134,7 +137,7 @@ static void describe_when(const scene_expect *expect, char *out, size_t size)
 }
 
 /* "residual of cube at the end: 0.0123, expected greater than 2 times soft (0.0045)" */
-static line describe(const scene *s, const scene_expect *expect, uint32_t k, bool good)
+static line describe(const lm_scene *s, const scene_expect *expect, uint32_t k, bool good)
 {
     const char *word;
     double number = bound_of(expect, &word);
@@ -143,19 +146,19 @@ static line describe(const scene *s, const scene_expect *expect, uint32_t k, boo
     if (expect->times != NULL) {
         snprintf(other, sizeof other, " times %.60s (%.6g)", expect->times, expect->records[expect->range.count].value);
     }
-    if (measure_is_of_body(expect->measure)) {
+    if (lmi_measure_is_of_body(expect->measure)) {
         snprintf(of, sizeof of, " of %.80s", s->bodies[expect->range.first + k].name);
     }
     line l;
     snprintf(l.text, sizeof l.text, "%s expect[%u]: %s%s %s: %.6g, expected %s %.6g%s%s%.100s", good ? "ok" : "FAILED",
-             (unsigned)(expect - (const scene_expect *)s->file->expect.items), measure_name(expect->measure), of, when,
-             expect->records[k].value, word, number, other, expect->note != NULL ? ": " : "",
+             (unsigned)(expect - (const scene_expect *)s->file->expect.items), lmi_measure_name(expect->measure), of,
+             when, expect->records[k].value, word, number, other, expect->note != NULL ? ": " : "",
              expect->note != NULL ? expect->note : "");
     return l;
 }
 
 /* One line for the expectation, about the body that matters most. */
-static bool check_one(scene *s, const lm_world *world, const scene_expect *expect, line *out)
+static bool check_one(lm_scene *s, const lm_world *world, const scene_expect *expect, line *out)
 {
     uint32_t index = (uint32_t)(expect - (const scene_expect *)s->file->expect.items);
     if (is_at_end(expect)) {
@@ -165,13 +168,13 @@ static bool check_one(scene *s, const lm_world *world, const scene_expect *expec
         lm_result result = record_all(s, world, expect);
         if (result != LM_OK) {
             snprintf(out->text, sizeof out->text, "FAILED expect[%u]: %s: %s", (unsigned)index,
-                     measure_name(expect->measure), lm_result_text(result));
+                     lmi_measure_name(expect->measure), lm_result_text(result));
             return false;
         }
     }
     if (expect->range.count > 0 && expect->records[0].frames == 0) {
         snprintf(out->text, sizeof out->text, "FAILED expect[%u]: %s was not measured: the run did not reach %g s",
-                 (unsigned)index, measure_name(expect->measure), has(expect, "at") ? expect->at : expect->from);
+                 (unsigned)index, lmi_measure_name(expect->measure), has(expect, "at") ? expect->at : expect->from);
         return false;
     }
     const char *word;
@@ -181,7 +184,7 @@ static bool check_one(scene *s, const lm_world *world, const scene_expect *expec
     }
     if (expect->range.count == 0) {
         snprintf(out->text, sizeof out->text, "FAILED expect[%u]: %s: there are no bodies", (unsigned)index,
-                 measure_name(expect->measure));
+                 lmi_measure_name(expect->measure));
         return false;
     }
     uint32_t worst = worst_body(expect, bound);
@@ -190,7 +193,7 @@ static bool check_one(scene *s, const lm_world *world, const scene_expect *expec
     return good;
 }
 
-uint32_t scene_check(scene *s, lm_world *world, void (*write)(const char *line, void *user), void *user)
+uint32_t lm_scene_check(lm_scene *s, lm_world *world, void (*write)(const char *line, void *user), void *user)
 {
     uint32_t failed = 0;
     for (uint32_t i = 0; i < s->file->expect.count; i++) {

@@ -24,29 +24,30 @@ static bool is_plain(const char *name)
            strcmp(name, "torus") == 0;
 }
 
-lm_dvec3 size_of_shape(const scene_shape *shape)
+lm_dvec3 lmi_size_of_shape(const scene_shape *shape)
 {
-    return json_get(shape->head.json, "size") != NULL ? shape->size
-                                                      : vector_widen(shape_natural_size(shape_name(shape->name)));
+    return lmi_json_get(shape->head.json, "size") != NULL
+               ? shape->size
+               : vector_widen(lm_shape_natural_size(lm_shape_name(shape->name)));
 }
 
 /* Two for each square of an edge's length on the box around the shape; others have less surface than that: the sphere half,
  * the cylinder most with three quarters. */
 static double estimate_triangles(const scene_shape *shape, uint32_t detail)
 {
-    lm_dvec3 size = size_of_shape(shape);
+    lm_dvec3 size = lmi_size_of_shape(shape);
     double edge = fmax(size.x, fmax(size.y, size.z)) / detail;
     double x = fmax(1.0, size.x / edge), y = fmax(1.0, size.y / edge), z = fmax(1.0, size.z / edge);
-    double share = strcmp(shape_name(shape->name), "box") == 0 ? 1.0 : 0.75;
+    double share = strcmp(lm_shape_name(shape->name), "box") == 0 ? 1.0 : 0.75;
     return share * 4.0 * (x * y + y * z + z * x);
 }
 
 static uint32_t wanted_detail(const scene_shape *shape)
 {
-    if (!is_plain(shape_name(shape->name))) {
+    if (!is_plain(lm_shape_name(shape->name))) {
         return MODEL_DETAIL;
     }
-    lm_dvec3 size = size_of_shape(shape);
+    lm_dvec3 size = lmi_size_of_shape(shape);
     double thinness = fmax(size.x, fmax(size.y, size.z)) / fmin(size.x, fmin(size.y, size.z));
     double detail = fmin(fmax(PLAIN_DETAIL, PLAIN_LEAST_ACROSS * thinness), PLAIN_MOST_DETAIL);
     while (detail > PLAIN_DETAIL && estimate_triangles(shape, (uint32_t)detail) > MOST_TRIANGLES_EACH) {
@@ -63,7 +64,7 @@ static bool is_touched(const scene_body_entry *entry)
 }
 
 /* With every detail lowered to a share of what is wanted. Returns the triangles of all bodies. */
-static double choose_details(scene *s, double share)
+static double choose_details(lm_scene *s, double share)
 {
     double triangles = 0.0;
     for (uint32_t i = 0; i < s->file->bodies.count; i++) {
@@ -85,7 +86,7 @@ static double choose_details(scene *s, double share)
     return triangles;
 }
 
-void choose_fine_details(scene *s)
+void lmi_choose_fine_details(lm_scene *s)
 {
     for (uint32_t i = 0; i < s->file->bodies.count; i++) {
         LIST_ITEM(scene_body_entry, s->file->bodies, i)->fine_detail = 0;
@@ -99,4 +100,4 @@ void choose_fine_details(scene *s)
     }
 }
 
-void scene_want_fine_surfaces(scene *s, bool on) { s->fine_surfaces = on; }
+void lm_scene_want_fine_surfaces(lm_scene *s, bool on) { s->fine_surfaces = on; }

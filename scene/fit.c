@@ -83,7 +83,7 @@ static lm_dvec3 centre_of(const lm_vec3 *points, const float *masses, uint32_t c
     return vector_scale(sum, 1.0 / mass);
 }
 
-rigid_fit fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *masses, uint32_t count)
+rigid_fit lmi_fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *masses, uint32_t count)
 {
     rigid_fit fit = {.rest_centre = centre_of(rest, masses, count), .centre = centre_of(positions, masses, count)};
     double s[3][3] = {{0}};
@@ -103,7 +103,7 @@ rigid_fit fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *
     for (uint32_t i = 0; i < count; i++) {
         lm_dvec3 q = vector_subtract(vector_widen(rest[i]), fit.rest_centre);
         lm_dvec3 p = vector_subtract(vector_widen(positions[i]), fit.centre);
-        lm_dvec3 off = vector_subtract(p, rotation_apply(fit.rotate, q));
+        lm_dvec3 off = vector_subtract(p, lmi_rotation_apply(fit.rotate, q));
         sum += masses[i] * vector_dot(off, off);
         mass += masses[i];
     }
@@ -111,7 +111,7 @@ rigid_fit fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *
     return fit;
 }
 
-double fit_strain(const float matrix[9])
+double lmi_fit_strain(const float matrix[9])
 {
     double m[4][4] = {{0}}, v[4][4] = {{0}};
     for (int i = 0; i < 9; i++) {

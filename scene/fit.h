@@ -16,9 +16,9 @@ typedef struct rigid_fit {
     double residual; /* root of the mass-weighted mean square distance, metres */
 } rigid_fit;
 
-rigid_fit fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *masses, uint32_t count);
+rigid_fit lmi_fit_rigid(const lm_vec3 *rest, const lm_vec3 *positions, const float *masses, uint32_t count);
 
 /* How far the stretches of a symmetric matrix (nine numbers) are from 1: the largest of them. */
-double fit_strain(const float matrix[9]);
+double lmi_fit_strain(const float matrix[9]);
 
 #endif

@@ -1,8 +1,8 @@
 /* The table of the scene format. Everything that reads, checks or documents scenes follows it. */
 #include "scene/format.h"
 
+#include "limber/shapes.h"
 #include "scene/measure.h"
-#include "shapes/shapes.h"
 
 #include <string.h>
 
@@ -54,6 +54,7 @@ CHOICES(skin_name, "particles", "regions")                                      
 CHOICES(each_name, "triangle", "edge", "particle", "element")                        /* of cluster_each */
 CHOICES(origin_name, "centre", "bottom", "file")                                     /* of mesh_origin */
 CHOICES(contact_method_name, "solved", "penalty", "cube_map")                        /* of lm_contact_method */
+CHOICES(joint_kind_name, "glue", "ball", "hinge", "distance", "slider")              /* of lm_joint_kind */
 CHOICES(contact_points_name, "auto", "particles", "surface")                         /* of lm_contact_points */
 CHOICES(attach_name, "distance", "groups")                                           /* of skeleton_attach */
 CHOICES(up_name, "y", "z")
@@ -73,7 +74,7 @@ static const format_record box_record =
     RECORD("box", scene_box, box_fields, NO_GROUPS, "A box along the axes, for choosing.");
 
 static const format_field shape_fields[] = {
-    FIELD(scene_shape, name, FIELD_CHOICE, REQUIRED, CHOICE(shape_name), DOC("which procedural model")),
+    FIELD(scene_shape, name, FIELD_CHOICE, REQUIRED, CHOICE(lm_shape_name), DOC("which procedural model")),
     FIELD(scene_shape, size, FIELD_VECTOR, ABOVE(0.0, 1e5), UNIT("m"),
           DOC("extents along the axes; absent: the model's natural size")),
     FIELD(scene_shape, detail, FIELD_COUNT, RANGE(1, 64), STANDARD("4"),
@@ -102,8 +103,10 @@ static const format_field lattice_fields[] = {
     FIELD(scene_lattice, spacing, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"), DOC("side of a cell")),
     FIELD(scene_lattice, particles, FIELD_COUNT, RANGE(8, SCENE_MAX_PARTICLES), STANDARD("3000"),
           DOC("or about how many particles there are, for which the spacing is found")),
-    FIELD(scene_lattice, width, FIELD_COUNT, RANGE(1, 8), STANDARD("1"),
-          DOC("how many steps from cell to cell a region reaches; wider is stiffer")),
+    FIELD(scene_lattice, width, FIELD_COUNT, RANGE(0, 8), STANDARD("0"),
+          DOC("how many cells a region reaches along every axis; with hertz and alpha wider is stiffer, and 0 is 1; "
+              "else 0 "
+              "is about an eighth of the body's size")),
     FIELD(scene_lattice, width_metres, FIELD_NUMBER, ABOVE(0.0, 1e5), UNIT("m"),
           DOC("or how far it reaches, so that the body is as stiff at another spacing")),
     FIELD(scene_lattice, mass, FIELD_CHOICE, STANDARD("\"volume\""), CHOICE(lattice_mass_name),
@@ -286,6 +289,11 @@ static const field_group material_groups[] = {
 static const format_record material_record =
     RECORD("material", scene_material, material_fields, GROUPS(material_groups),
            "Stiffness, damping and surface. In an event only the fields given are changed.");
+
+bool lmi_format_takes_word(const format_field *field)
+{
+    return field->type == FIELD_RECORD && field->record == &material_record;
+}
 
 static const format_field mode_fields[] = {
     FIELD(scene_mode, axis, FIELD_CHOICE, REQUIRED, CHOICE(axis_name), DOC("the coordinate that grows")),
@@ -601,6 +609,24 @@ static const field_group heights_groups[] = {{{"values", "formula", "file"}, tru
 static const format_record heights_record = RECORD("heights", scene_heights, heights_fields, GROUPS(heights_groups),
                                                    "A height map: solid below, with nothing beyond its borders.");
 
+static const format_field cache_fields[] = {
+    FIELD(scene_cache, file, FIELD_TEXT,
+          DOC("PC2, MDD, GLB or glTF, with the vertices of the mesh's file in their order; relative to the scene file; "
+              "absent: the mesh's own file, a GLB or glTF one")),
+    FIELD(scene_cache, fps, FIELD_NUMBER, ABOVE(0.0, 1e6), STANDARD("60"), DOC("frames in a second of a PC2 file")),
+    FIELD(scene_cache, animation, FIELD_TEXT,
+          DOC("name of the animation in a GLB or glTF file; absent: its first one")),
+    FIELD(scene_cache, start, FIELD_NUMBER, RANGE(-1e6, 1e6), UNIT("s"), STANDARD("0"),
+          DOC("the time of the file at which the scene begins")),
+    FIELD(scene_cache, speed, FIELD_NUMBER, RANGE(-1e3, 1e3), STANDARD("1"),
+          DOC("seconds of the file in a second; below 0: backwards")),
+    FIELD(scene_cache, loop, FIELD_FLAG, STANDARD("false"),
+          DOC("begins again at its end; else it stays as it is there. The last frame should be as the first one")),
+};
+static const format_record cache_record =
+    RECORD("cache", scene_cache, cache_fields, NO_GROUPS,
+           "How the vertices of a mesh move: a point cache or an animation from a file (see docs/export.md).");
+
 static const format_field collider_fields[] = {
     FIELD(scene_collider, shape, FIELD_CHOICE, REQUIRED, CHOICE(collider_shape_name),
           DOC("a plane is solid below, and so is a height map; a capsule's axis is y")),
@@ -617,6 +643,8 @@ static const format_field collider_fields[] = {
           DOC("extents of a box")),
     FIELD(scene_collider, heights, FIELD_RECORD, OF(heights_record), DOC("of a height map")),
     FIELD(scene_collider, mesh, FIELD_RECORD, OF(mesh_record), DOC("of a mesh: from a file")),
+    FIELD(scene_collider, cache, FIELD_RECORD, OF(cache_record),
+          DOC("how the vertices of `mesh` move; absent: they do not")),
     FIELD(scene_collider, model, FIELD_RECORD, OF(shape_record), DOC("or a procedural model")),
     FIELD(scene_collider, vertices, FIELD_VECTORS, UNIT("m"), DOC("or its corners, with `triangles`")),
     FIELD(scene_collider, triangles, FIELD_INDEX_LISTS, DOC("three indices of `vertices` each")),
@@ -647,6 +675,41 @@ static const field_group pin_groups[] = {{{"particles", "where"}, true}};
 static const format_record pin_record =
     RECORD("pin", scene_pin, pin_fields, GROUPS(pin_groups),
            "Holds particles where they are at the start, or where a mover takes them.");
+
+static const format_field joint_fields[] = {
+    FIELD(scene_joint, kind, FIELD_CHOICE, STANDARD("\"glue\""), CHOICE(joint_kind_name),
+          DOC("what it leaves free: nothing, turning, turning about the axis, all but the distance, sliding along the "
+              "axis")),
+    FIELD(scene_joint, body, FIELD_TEXT, REQUIRED, DOC("name of a body; of one with `repeat`, every copy")),
+    FIELD(scene_joint, to, FIELD_TEXT,
+          DOC("name of the other body, with as many copies, or one that all are joined to; absent: the mover, or the "
+              "world")),
+    FIELD(scene_joint, mover, FIELD_TEXT, DOC("or name of the mover that it is joined to")),
+    FIELD(scene_joint, at, FIELD_VECTOR, REQUIRED, UNIT("m"),
+          DOC("where it is on the body at the start, in the world")),
+    FIELD(scene_joint, from, FIELD_VECTOR, UNIT("m"), DOC("where it is on the other end; absent: at the same place")),
+    FIELD(scene_joint, step, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("from one copy's place to the next one's")),
+    FIELD(scene_joint, chain, FIELD_FLAG, STANDARD("false"),
+          DOC("each copy but the first is joined to the one before it")),
+    FIELD(scene_joint, axis, FIELD_VECTOR, STANDARD("[0, 0, 1]"), DOC("of a hinge or a slider, in the world")),
+    FIELD(scene_joint, radius, FIELD_NUMBER, RANGE(0.0, 1e5), UNIT("m"), STANDARD("0"),
+          DOC("it holds the particles within this, at rest, of the one nearest to it, and at least eight")),
+    FIELD(scene_joint, whole, FIELD_FLAG, STANDARD("false"), DOC("or all particles, as for rigid bodies")),
+    FIELD(scene_joint, length, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"),
+          DOC("of a distance; absent: what it is at the start")),
+    FIELD(scene_joint, hertz, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("Hz"), STANDARD("0"),
+          DOC("of a spring, as if it held the bodies as a whole; 0: as stiff as can be")),
+    FIELD(scene_joint, damping_ratio, FIELD_NUMBER, RANGE(0.0, 1e3), STANDARD("1"), DOC("of that spring")),
+    FIELD(scene_joint, max_force, FIELD_NUMBER, ABOVE(0.0, 3e38), UNIT("N"), STANDARD("3e38"),
+          DOC("it breaks beyond this")),
+    FIELD(scene_joint, max_torque, FIELD_NUMBER, ABOVE(0.0, 3e38), UNIT("N m"), STANDARD("3e38"),
+          DOC("or beyond this")),
+};
+static const field_group joint_groups[] = {
+    {{"to", "mover"}, false}, {{"to", "chain"}, false}, {{"radius", "whole"}, false}};
+static const format_record joint_record = RECORD("joint", scene_joint, joint_fields, GROUPS(joint_groups),
+                                                 "Joins a body to another, to a mover or to the world.");
 
 static const format_field drag_keyframe_fields[] = {
     FIELD(scene_drag_keyframe, time, FIELD_NUMBER, REQUIRED, RANGE(0.0, MOST_TIME), UNIT("s"),
@@ -749,7 +812,7 @@ static const format_record event_record =
            "Something that happens at a time. Several actions in one event are applied in this order.");
 
 static const format_field expect_fields[] = {
-    FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(measure_name), DOC("what is measured, see below")),
+    FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(lmi_measure_name), DOC("what is measured, see below")),
     FIELD(scene_expect, body, FIELD_TEXT, DOC("of which body; of one with `repeat`, or absent: of each")),
     FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
           DOC("deflection, lag: of the particle whose rest position is nearest to this, in the body's frame")),
@@ -817,7 +880,8 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, frames, FIELD_COUNT, RANGE(1, 100000000), STANDARD("300"),
           DOC("how many frames of 1/60 s to run")),
     FIELD(scene_file, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), STANDARD("[0, -9.81, 0]"), DOC("y is up")),
-    FIELD(scene_file, substeps, FIELD_COUNT, RANGE(1, LM_MAX_SUBSTEPS), STANDARD("1"), DOC("of each frame")),
+    FIELD(scene_file, substeps, FIELD_COUNT, RANGE(0, LM_MAX_SUBSTEPS), STANDARD("0"),
+          DOC("of each frame; 0: as many as the materials need, 1 with hertz and alpha")),
     FIELD(scene_file, camera, FIELD_RECORD, OF(camera_record), DOC("for pictures")),
     FIELD(scene_file, eye, FIELD_VECTOR, UNIT("m"),
           DOC("where bodies with `detail` are looked at from; absent: from nowhere")),
@@ -827,27 +891,31 @@ static const format_field scene_fields_[] = {
     FIELD(scene_file, contact_rules, FIELD_RECORDS, OF(rule_record), DOC("friction and restitution between groups")),
     FIELD(scene_file, bodies, FIELD_RECORDS, OF(body_record), DOC("what deforms")),
     FIELD(scene_file, colliders, FIELD_RECORDS, OF(collider_record), DOC("what bodies bump into")),
-    FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders and pins ride on")),
+    FIELD(scene_file, movers, FIELD_RECORDS, OF(mover_record), DOC("what colliders, pins and joints ride on")),
     FIELD(scene_file, pins, FIELD_RECORDS, OF(pin_record), DOC("what holds")),
+    FIELD(scene_file, joints, FIELD_RECORDS, OF(joint_record), DOC("what joins")),
     FIELD(scene_file, drags, FIELD_RECORDS, OF(drag_record), DOC("what pulls")),
     FIELD(scene_file, fields, FIELD_RECORDS, OF(field_record), DOC("what acts everywhere")),
     FIELD(scene_file, events, FIELD_RECORDS, OF(event_record), DOC("what happens when")),
     FIELD(scene_file, expect, FIELD_RECORDS, OF(expect_record_), DOC("what the scene shows, as checks")),
 };
-const format_record format_scene = RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
+const format_record lmi_format_scene =
+    RECORD("scene", scene_file, scene_fields_, NO_GROUPS, "The file: one JSON object.");
 
-const format_record *const format_records[] = {
-    &format_scene,         &body_record,    &shape_record,    &mesh_record,          &surface_record,  &lattice_record,
-    &tets_record,          &part_record,    &octree_record,   &clusters_record,      &zone_record,     &material_record,
-    &deform_record,        &mode_record,    &examples_record, &pose_record,          &skeleton_record, &bone_record,
-    &bone_keyframe_record, &repeat_record,  &vary_record,     &collider_record,      &heights_record,  &mover_record,
-    &keyframe_record,      &pin_record,     &drag_record,     &drag_keyframe_record, &field_record,    &cut_record,
-    &event_record,         &expect_record_, &box_record,      &camera_record,        &sleep_record,    &rule_record,
-    &fracture_record,      &detail_record,  &refine_record,
+const format_record *const lmi_format_records[] = {
+    &lmi_format_scene, &body_record,     &shape_record,   &mesh_record,          &surface_record,
+    &lattice_record,   &tets_record,     &part_record,    &octree_record,        &clusters_record,
+    &zone_record,      &material_record, &deform_record,  &mode_record,          &examples_record,
+    &pose_record,      &skeleton_record, &bone_record,    &bone_keyframe_record, &repeat_record,
+    &vary_record,      &collider_record, &heights_record, &cache_record,         &mover_record,
+    &keyframe_record,  &pin_record,      &joint_record,   &drag_record,          &drag_keyframe_record,
+    &field_record,     &cut_record,      &event_record,   &expect_record_,       &box_record,
+    &camera_record,    &sleep_record,    &rule_record,    &fracture_record,      &detail_record,
+    &refine_record,
 };
-const uint32_t format_record_count = COUNT(format_records);
+const uint32_t lmi_format_record_count = COUNT(lmi_format_records);
 
-const format_field *format_find(const format_record *record, const char *name)
+const format_field *lmi_format_find(const format_record *record, const char *name)
 {
     for (uint32_t i = 0; i < record->field_count; i++) {
         if (strcmp(record->fields[i].name, name) == 0) {
@@ -857,7 +925,7 @@ const format_field *format_find(const format_record *record, const char *name)
     return NULL;
 }
 
-void format_range(const format_field *field, double *low, double *high)
+void lmi_format_range(const format_field *field, double *low, double *high)
 {
     bool open = field->low == field->high && field->low == 0.0;
     *low = open ? -LM_MAX_COORDINATE : field->low;

@@ -9,6 +9,7 @@
 #define LIMBER_SCENE_FORMAT_H
 
 #include "io/json.h"
+#include "limber/scene.h"
 #include "scene/geometry.h"
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -56,6 +57,10 @@ typedef struct field_group {
     bool required;        /* exactly one, not at most one */
 } field_group;
 
+/* The field of the material record that a plain string stands for ("material": "jelly"), and whether one may stand there. */
+#define WORD_OF_MATERIAL "preset"
+bool lmi_format_takes_word(const format_field *field);
+
 struct format_record {
     const char *name;
     const char *doc;
@@ -67,14 +72,14 @@ struct format_record {
 };
 
 /* The top of a scene file, and all records in the order of the reference. */
-extern const format_record format_scene;
-extern const format_record *const format_records[];
-extern const uint32_t format_record_count;
+extern const format_record lmi_format_scene;
+extern const format_record *const lmi_format_records[];
+extern const uint32_t lmi_format_record_count;
 
-const format_field *format_find(const format_record *record, const char *name);
+const format_field *lmi_format_find(const format_record *record, const char *name);
 
 /* The limits of a number as the table gives them, those left open filled in. */
-void format_range(const format_field *field, double *low, double *high);
+void lmi_format_range(const format_field *field, double *low, double *high);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Contents
@@ -111,7 +116,7 @@ typedef struct scene_box {
 
 typedef struct scene_shape {
     scene_head head;
-    uint32_t name; /* index into shape_name */
+    uint32_t name; /* index into lm_shape_name */
     lm_dvec3 size;
     uint32_t detail;
 } scene_shape;
@@ -352,6 +357,7 @@ typedef struct scene_body_entry {
     scene_range range;      /* the bodies it makes */
     uint32_t fine_detail;   /* of a surface only to be looked at; 0: none */
     scene_list own_colours; /* uint8_t[3]: those of the model, one for each vertex of the surface */
+    lm_scene_texture own_texture;
 } scene_body_entry;
 
 typedef struct scene_keyframe {
@@ -382,6 +388,16 @@ typedef struct scene_heights {
     double height;       /* of white in the file */
 } scene_heights;
 
+/* How a mesh moves: over time, from a file. */
+typedef struct scene_cache {
+    scene_head head;
+    const char *file; /* null: the mesh's own */
+    double fps;       /* of a PC2 file */
+    const char *animation;
+    double start, speed;
+    bool loop;
+} scene_cache;
+
 typedef struct scene_collider {
     scene_head head;
     uint32_t shape; /* lm_shape */
@@ -389,6 +405,8 @@ typedef struct scene_collider {
     lm_dvec3 size;
     scene_heights *heights;
     scene_mesh *mesh;
+    scene_cache *cache;
+    struct collider_motion *motion; /* what was read of it; the scene's */
     scene_shape *model;
     scene_list vertices;  /* lm_dvec3 */
     scene_list triangles; /* scene_list of uint32_t */
@@ -412,6 +430,17 @@ typedef struct scene_pin {
     uint32_t mover_index; /* or SCENE_NO_MOVER */
     scene_range range;
 } scene_pin;
+
+typedef struct scene_joint {
+    scene_head head;
+    uint32_t kind; /* lm_joint_kind */
+    const char *body, *to, *mover;
+    lm_dvec3 at, from, axis, step;
+    bool chain, whole;
+    double radius, length, hertz, damping_ratio, max_force, max_torque;
+    uint32_t mover_index; /* or SCENE_NO_MOVER */
+    scene_range range, to_range;
+} scene_joint;
 
 typedef struct scene_drag_keyframe {
     scene_head head;
@@ -475,7 +504,7 @@ typedef enum expect_when { WHEN_END, WHEN_MAX, WHEN_MIN, WHEN_MEAN } expect_when
 
 typedef struct scene_expect {
     scene_head head;
-    uint32_t measure; /* index into measure_name */
+    uint32_t measure; /* index into lmi_measure_name */
     const char *body;
     lm_dvec3 point;
     scene_box *box;
@@ -520,7 +549,7 @@ typedef struct scene_file {
     scene_sleep *sleep;      /* null: nobody does */
     uint32_t contact_method; /* lm_contact_method */
     scene_list contact_rules;
-    scene_list bodies, colliders, movers, pins, drags, fields, events, expect;
+    scene_list bodies, colliders, movers, pins, joints, drags, fields, events, expect;
 } scene_file;
 
 #endif

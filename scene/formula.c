@@ -103,7 +103,8 @@ static double value(formula *f)
             size_t digits = strspn(f->at + length + sign, "0123456789");
             length += digits > 0 ? sign + digits : 0;
         }
-        if (length == 0 || !decimal_read(f->at, length, &result)) return fail(f, "a number, x, z, a function or \"(\"");
+        if (length == 0 || !lmi_decimal_read(f->at, length, &result))
+            return fail(f, "a number, x, z, a function or \"(\"");
         f->at += length;
     }
     f->depth--;
@@ -152,7 +153,7 @@ static double sum(formula *f)
     return result;
 }
 
-bool formula_value(const char *text, double x, double z, double *result, formula_error *error)
+bool lmi_formula_value(const char *text, double x, double z, double *result, formula_error *error)
 {
     formula f = {.text = text, .at = text, .x = x, .z = z, .error = error};
     *result = sum(&f);

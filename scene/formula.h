@@ -17,6 +17,6 @@ typedef struct formula_error {
 } formula_error;
 
 /* The value at a point. False and *error when the text is no formula; a value that is not finite is the caller's to refuse. */
-bool formula_value(const char *text, double x, double z, double *value, formula_error *error);
+bool lmi_formula_value(const char *text, double x, double z, double *value, formula_error *error);
 
 #endif

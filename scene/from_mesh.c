@@ -7,7 +7,7 @@
  */
 #include "scene/from_mesh.h"
 
-#include "io/tets.h"
+#include "limber/tets.h"
 #include "scene/internal.h"
 #include "scene/model.h"
 
@@ -35,21 +35,19 @@ static const char *last_part(const char *path)
 
 static void add_field(text_buffer *t, const char *before, double number, const char *after)
 {
-    text_addf(t, "%s", before);
-    text_add_json_number(t, number);
-    text_addf(t, "%s", after);
+    lmi_text_addf(t, "%s", before);
+    lmi_text_add_json_number(t, number);
+    lmi_text_addf(t, "%s", after);
 }
 
-/* Stiff enough to stand on its feet, soft enough to wobble; another one, added in the viewer, touches it. The camera has
- * room for it to fall over to any side. */
+/* Of the default material; another one, added in the viewer, touches it. The camera has room for it to fall over to any side. */
 static void add_body(text_buffer *t, const char *file, double longest, bool touches)
 {
-    text_addf(t, "  \"bodies\": [\n    {\n      \"name\": \"mesh\",\n      \"mesh\": {\"file\": ");
-    text_add_json_string(t, file);
+    lmi_text_addf(t, "  \"bodies\": [\n    {\n      \"name\": \"mesh\",\n      \"mesh\": {\"file\": ");
+    lmi_text_add_json_string(t, file);
     add_field(t, ", \"longest\": ", longest, ", \"origin\": \"bottom\"},\n");
-    text_addf(t, "      %s,\n", tets_is_name(file) ? "\"tets\": {}" : "\"lattice\": {\"width\": 3}");
-    text_addf(t, "      \"material\": {\"mode\": \"rigid\", \"hertz\": 30, \"damping_ratio\": 0.1},\n");
-    text_addf(t, touches ? "      \"mask\": 1,\n" : "      \"contact_points\": \"particles\",\n");
+    lmi_text_addf(t, "      %s,\n", lm_tets_is_name(file) ? "\"tets\": {}" : "\"lattice\": {}");
+    lmi_text_addf(t, touches ? "      \"mask\": 1,\n" : "      \"contact_points\": \"particles\",\n");
     add_field(t, "      \"at\": [0, ", DROP * longest, ", 0]\n    }\n  ],\n");
 }
 
@@ -65,20 +63,19 @@ static void add_camera(text_buffer *t, double longest)
 static char *write_scene(const char *path, double longest, bool touches)
 {
     text_buffer t = {.bytes = NULL};
-    text_addf(&t, "{\n  \"limber\": 1,\n  \"title\": \"A mesh falls on a floor\",\n  \"frames\": 240,\n"
-                  "  \"substeps\": 3,\n");
+    lmi_text_addf(&t, "{\n  \"limber\": 1,\n  \"title\": \"A mesh falls on a floor\",\n  \"frames\": 240,\n");
     add_camera(&t, longest);
     add_body(&t, last_part(path), longest, touches);
-    text_addf(&t, "  \"colliders\": [{\"shape\": \"plane\"}],\n  \"expect\": [\n");
-    text_addf(&t, "    {\"measure\": \"finite\", \"when\": \"min\", \"equals\": 1},\n");
+    lmi_text_addf(&t, "  \"colliders\": [{\"shape\": \"plane\"}],\n  \"expect\": [\n");
+    lmi_text_addf(&t, "    {\"measure\": \"finite\", \"when\": \"min\", \"equals\": 1},\n");
     add_field(&t, "    {\"measure\": \"surface_lowest\", \"when\": \"min\", \"greater_than\": ", -0.01 * longest,
               "},\n");
     add_field(&t, "    {\"measure\": \"height\", \"less_than\": ", longest, "}\n  ]\n}\n");
-    return text_take(&t);
+    return lmi_text_take(&t);
 }
 
 /* What was decided about the size, in one line. */
-static void write_note(scene *s, double found, double longest)
+static void write_note(lm_scene *s, double found, double longest)
 {
     if (found != longest) {
         snprintf(
@@ -88,27 +85,27 @@ static void write_note(scene *s, double found, double longest)
     }
 }
 
-scene *scene_open_mesh(const char *path, const char *const *sets, uint32_t set_count, scene_error *error)
+lm_scene *lmi_scene_open_mesh(const char *path, const char *const *sets, uint32_t set_count, lm_scene_error *error)
 {
-    mesh_options options = {.surface = true};
-    mesh_data mesh;
-    mesh_error wrong;
-    if (!mesh_read(path, &options, &mesh, &wrong)) {
+    lm_mesh_options options = {.surface = true};
+    lm_mesh_data mesh;
+    lm_mesh_error wrong;
+    if (!lm_mesh_read(path, &options, &mesh, &wrong)) {
         snprintf(error->text, sizeof error->text, "%s", wrong.text);
         return NULL;
     }
-    double found = mesh_longest_side(&mesh);
+    double found = lmi_mesh_longest_side(&mesh);
     double longest = found >= LEAST_SIZE && found <= MOST_SIZE ? found : USUAL_SIZE;
     char *text = write_scene(path, longest, mesh.triangle_count <= MOST_TOUCHED);
-    scene *s = NULL;
+    lm_scene *s = NULL;
     if (text == NULL) {
         snprintf(error->text, sizeof error->text, "%.200s: out of memory", path);
     } else {
-        s = scene_open_text_as(path, false, text, strlen(text), sets, set_count, error);
+        s = lmi_scene_open_text_as(path, false, text, strlen(text), sets, set_count, error);
     }
     free(text);
     if (s == NULL) {
-        mesh_free(&mesh);
+        lm_mesh_free(&mesh);
         return NULL;
     }
     s->mesh = mesh;

@@ -21,7 +21,7 @@ static double small_cosine(double x)
     return sum;
 }
 
-void sine_cosine(double degrees, double *sine, double *cosine)
+void lmi_sine_cosine(double degrees, double *sine, double *cosine)
 {
     double turned = fmod(degrees, 360.0); /* exact */
     double quarter = floor(turned / 90.0 + 0.5);
@@ -36,7 +36,7 @@ void sine_cosine(double degrees, double *sine, double *cosine)
     }
 }
 
-rotation rotation_identity(void) { return (rotation){0.0, 0.0, 0.0, 1.0}; }
+rotation lmi_rotation_identity(void) { return (rotation){0.0, 0.0, 0.0, 1.0}; }
 
 static rotation normalised(rotation r)
 {
@@ -44,23 +44,23 @@ static rotation normalised(rotation r)
     return (rotation){r.x * scale, r.y * scale, r.z * scale, r.w * scale};
 }
 
-rotation rotation_about(lm_dvec3 axis, double degrees)
+rotation lmi_rotation_about(lm_dvec3 axis, double degrees)
 {
     double sine, cosine;
-    sine_cosine(0.5 * degrees, &sine, &cosine);
+    lmi_sine_cosine(0.5 * degrees, &sine, &cosine);
     lm_dvec3 v = vector_scale(axis, sine / vector_length(axis));
     return (rotation){v.x, v.y, v.z, cosine};
 }
 
-rotation rotation_from_euler(lm_dvec3 degrees)
+rotation lmi_rotation_from_euler(lm_dvec3 degrees)
 {
-    rotation x = rotation_about(vector(1.0, 0.0, 0.0), degrees.x);
-    rotation y = rotation_about(vector(0.0, 1.0, 0.0), degrees.y);
-    rotation z = rotation_about(vector(0.0, 0.0, 1.0), degrees.z);
-    return normalised(rotation_then(rotation_then(x, y), z));
+    rotation x = lmi_rotation_about(vector(1.0, 0.0, 0.0), degrees.x);
+    rotation y = lmi_rotation_about(vector(0.0, 1.0, 0.0), degrees.y);
+    rotation z = lmi_rotation_about(vector(0.0, 0.0, 1.0), degrees.z);
+    return normalised(lmi_rotation_then(lmi_rotation_then(x, y), z));
 }
 
-rotation rotation_from_up(lm_dvec3 direction)
+rotation lmi_rotation_from_up(lm_dvec3 direction)
 {
     lm_dvec3 up = vector_scale(direction, 1.0 / vector_length(direction));
     if (up.y < -0.999999999) {
@@ -70,21 +70,21 @@ rotation rotation_from_up(lm_dvec3 direction)
     return normalised((rotation){up.z, 0.0, -up.x, 1.0 + up.y});
 }
 
-rotation rotation_then(rotation first, rotation then)
+rotation lmi_rotation_then(rotation first, rotation then)
 {
     rotation a = then, b = first;
     return (rotation){a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
                       a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
 }
 
-lm_dvec3 rotation_apply(rotation r, lm_dvec3 v)
+lm_dvec3 lmi_rotation_apply(rotation r, lm_dvec3 v)
 {
     lm_dvec3 u = vector(r.x, r.y, r.z);
     lm_dvec3 t = vector_scale(vector_cross(u, v), 2.0);
     return vector_add(vector_add(v, vector_scale(t, r.w)), vector_cross(u, t));
 }
 
-lm_quat rotation_narrow(rotation r) { return (lm_quat){(float)r.x, (float)r.y, (float)r.z, (float)r.w}; }
+lm_quat lmi_rotation_narrow(rotation r) { return (lm_quat){(float)r.x, (float)r.y, (float)r.z, (float)r.w}; }
 
 static uint64_t random_bits(random_source *source)
 {
@@ -95,19 +95,19 @@ static uint64_t random_bits(random_source *source)
     return z ^ z >> 31;
 }
 
-random_source random_start(uint32_t seed, uint32_t index)
+random_source lmi_random_start(uint32_t seed, uint32_t index)
 {
     random_source source = {(uint64_t)seed << 32 | index};
     source.state = random_bits(&source);
     return source;
 }
 
-double random_signed(random_source *source) { return (double)(random_bits(source) >> 11) * 0x1p-52 - 1.0; }
+double lmi_random_signed(random_source *source) { return (double)(random_bits(source) >> 11) * 0x1p-52 - 1.0; }
 
-lm_dvec3 random_vector(random_source *source)
+lm_dvec3 lmi_random_vector(random_source *source)
 {
-    double x = random_signed(source);
-    double y = random_signed(source);
-    double z = random_signed(source);
+    double x = lmi_random_signed(source);
+    double y = lmi_random_signed(source);
+    double z = lmi_random_signed(source);
     return vector(x, y, z);
 }

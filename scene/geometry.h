@@ -47,23 +47,23 @@ static inline lm_vec3 vector_narrow(lm_dvec3 a) { return (lm_vec3){(float)a.x, (
 
 static inline lm_dvec3 vector_widen(lm_vec3 a) { return (lm_dvec3){a.x, a.y, a.z}; }
 
-void sine_cosine(double degrees, double *sine, double *cosine);
+void lmi_sine_cosine(double degrees, double *sine, double *cosine);
 
-rotation rotation_identity(void);
+rotation lmi_rotation_identity(void);
 
 /* `axis` need not be a unit vector, but must not be zero. */
-rotation rotation_about(lm_dvec3 axis, double degrees);
+rotation lmi_rotation_about(lm_dvec3 axis, double degrees);
 
 /* First about the world's x axis, then its y axis, then its z axis. */
-rotation rotation_from_euler(lm_dvec3 degrees);
+rotation lmi_rotation_from_euler(lm_dvec3 degrees);
 
 /* The shortest rotation that turns the Y axis to `direction`, which must not be zero. */
-rotation rotation_from_up(lm_dvec3 direction);
+rotation lmi_rotation_from_up(lm_dvec3 direction);
 
 /* First `first`, then `then`. */
-rotation rotation_then(rotation first, rotation then);
-lm_dvec3 rotation_apply(rotation r, lm_dvec3 v);
-lm_quat rotation_narrow(rotation r);
+rotation lmi_rotation_then(rotation first, rotation then);
+lm_dvec3 lmi_rotation_apply(rotation r, lm_dvec3 v);
+lm_quat lmi_rotation_narrow(rotation r);
 
 /* Seeded random numbers (splitmix64). */
 typedef struct random_source {
@@ -71,10 +71,10 @@ typedef struct random_source {
 } random_source;
 
 /* Streams of different `index` for one seed are independent of each other. */
-random_source random_start(uint32_t seed, uint32_t index);
+random_source lmi_random_start(uint32_t seed, uint32_t index);
 
 /* Evenly between -1 and 1. */
-double random_signed(random_source *source);
-lm_dvec3 random_vector(random_source *source);
+double lmi_random_signed(random_source *source);
+lm_dvec3 lmi_random_vector(random_source *source);
 
 #endif

@@ -2,11 +2,11 @@
 #ifndef LIMBER_SCENE_INTERNAL_H
 #define LIMBER_SCENE_INTERNAL_H
 
-#include "io/mesh.h"
+#include "limber/mesh.h"
+#include "limber/scene.h"
+#include "limber/shapes.h"
 #include "scene/format.h"
 #include "scene/report.h"
-#include "scene/scene.h"
-#include "shapes/shapes.h"
 
 /* A body that the scene made. */
 typedef struct made_body {
@@ -16,7 +16,8 @@ typedef struct made_body {
     rotation rotate;
     double scale;       /* to the entry's own size */
     double rest_volume; /* within its surface, m³; 0 without one */
-    scene_colours colours;
+    lm_scene_colours colours;
+    lm_scene_texture texture;
     const char *label; /* or null */
 } made_body;
 
@@ -27,7 +28,7 @@ typedef struct momentum_book {
     double scale; /* the largest sum of m |v| so far */
 } momentum_book;
 
-struct scene {
+struct lm_scene {
     const char *name; /* as it was asked for; errors begin with it */
     json_document *document;
     scene_file *file;
@@ -35,13 +36,14 @@ struct scene {
     uint32_t body_count;
     lm_world_def world_def; /* as the last world was made */
     lm_log host_log;        /* what the maker of the world wanted to hear */
-    char last_log[SCENE_ERROR_SIZE];
+    char last_log[LM_SCENE_ERROR_SIZE];
     momentum_book momentum;
     bool watching;
     bool fine_surfaces;
-    mesh_data mesh;              /* of a scene that was made for a mesh file: the file's; else empty */
-    struct rig_of_file *rigs;    /* of mesh files, the last one read; each leads to the one before */
-    char note[SCENE_ERROR_SIZE]; /* see scene_note */
+    lm_mesh_data mesh;               /* of a scene that was made for a mesh file: the file's; else empty */
+    struct rig_of_file *rigs;        /* of mesh files, the last one read; each leads to the one before */
+    struct collider_motion *motions; /* of colliders that deform, likewise */
+    char note[LM_SCENE_ERROR_SIZE];  /* see lm_scene_note */
 };
 
 /* The i-th structure of a list. */
@@ -54,29 +56,30 @@ static inline bool is_divided(const scene_body_entry *entry)
     return entry->lattice != NULL || entry->tets != NULL || entry->octree != NULL;
 }
 
-/* scene.c: scene_open_text; with `own` false the text is not that of the file `name`, and errors do not say a line of it. */
-scene *scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
-                          uint32_t set_count, scene_error *error);
+/* scene.c: lm_scene_open_text; with `own` false the text is not that of the file `name`, and errors do not say a line of it. */
+lm_scene *lmi_scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
+                                 uint32_t set_count, lm_scene_error *error);
 
 /* set.c: applies one "path=value" to the tree. `text` must live as long as the document. */
-bool set_apply(json_document *document, json_value *root, const char *text, scene_error *error);
+bool lmi_set_apply(json_document *document, json_value *root, const char *text, lm_scene_error *error);
 
 /* prepare.c: what can be checked without making a world, names looked up, numbers of bodies worked out. */
-bool prepare_scene(scene *s, scene_error *error);
+bool lmi_prepare_scene(lm_scene *s, lm_scene_error *error);
 
 /* make_body.c: all bodies of one entry. */
-lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error);
+lm_result lmi_make_bodies(lm_scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles,
+                          lm_scene_error *error);
 
 /* One more body like the index-th of an entry, at rest, outside the scene's own list. */
-lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
-                     made_body *body, scene_error *error);
+lm_result lmi_make_again(lm_scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
+                         made_body *body, lm_scene_error *error);
 
 /* fine.c: fills in the fine_detail of every entry; and the extents of a shape, given or natural. */
-void choose_fine_details(scene *s);
-lm_dvec3 size_of_shape(const scene_shape *shape);
+void lmi_choose_fine_details(lm_scene *s);
+lm_dvec3 lmi_size_of_shape(const scene_shape *shape);
 
 /* zone.c: what the zones make of a point: 1 where there are none. */
-double zone_value(const scene_list *zones, lm_vec3 point);
+double lmi_zone_value(const scene_list *zones, lm_vec3 point);
 
 /* connect.c: which particles are neighbours, for clusters that are made from it. */
 typedef struct connections {
@@ -85,44 +88,48 @@ typedef struct connections {
 } connections;
 
 /* The caller's lists, all of one length. */
-lm_result connect_lists(const scene_list *lists, connections *out);
-lm_result connect_triangles(const shape_mesh *surface, connections *out);
+lm_result lmi_connect_lists(const scene_list *lists, connections *out);
+lm_result lmi_connect_triangles(const lm_shape_mesh *surface, connections *out);
 
 /* The edges of the surface (whose vertices are the first points), and from each point after them to its six nearest. */
-lm_result connect_edges(const shape_mesh *surface, const lm_vec3 *points, uint32_t count, connections *out);
+lm_result lmi_connect_edges(const lm_shape_mesh *surface, const lm_vec3 *points, uint32_t count, connections *out);
 
 /* The library's material; with `only_given` the fields that the file does not name keep their value. */
-void material_apply(const scene_material *from, bool only_given, lm_material *to);
+void lmi_material_apply(const scene_material *from, bool only_given, lm_material *to);
 
 /* A field as it is at a time. */
-lm_field_def scene_field_at(const scene_field *field, double time);
+lm_field_def lmi_scene_field_at(const scene_field *field, double time);
 
 /* A failed call of the library, reported at a field with what the library's log said. */
-void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error);
+void lmi_report_result(lm_scene *s, lm_result result, const scene_head *head, const char *name, lm_scene_error *error);
 
 /* mesh_model.c: a path that a scene names: relative to the scene file, unless it begins at the root. To be freed. */
-char *scene_file_path(const scene *s, const char *file);
+char *lmi_scene_file_path(const lm_scene *s, const char *file);
 
 /* deform.c: rest points to displaced ones, in the body's frame. */
-void deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
+void lmi_deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
 
 /* drive.c: pose of a mover with keyframes. */
-lm_pose mover_pose_at(const scene_mover *mover, double time);
+lm_pose lmi_mover_pose_at(const scene_mover *mover, double time);
 
 /* rig_file.c: frees the rigs that were read for the scene. */
-void rig_files_free(scene *s);
+void lmi_rig_files_free(lm_scene *s);
+
+/* collider_cache.c: moves the vertices of colliders to where they are at the end of a frame; and frees what was read of them. */
+lm_result lmi_drive_colliders(lm_scene *s, lm_world *world, uint32_t frame);
+void lmi_collider_motions_free(lm_scene *s);
 
 /* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
-lm_result drive_skeletons(const scene *s, lm_world *world, double time);
+lm_result lmi_drive_skeletons(const lm_scene *s, lm_world *world, double time);
 
 /* momentum.c */
-void momentum_begin(scene *s, const lm_world *world);
-void momentum_close(scene *s, const lm_world *world);
-void momentum_reopen(scene *s, const lm_world *world);
-void momentum_watch(scene *s, const lm_world *world); /* after each frame */
+void lmi_momentum_begin(lm_scene *s, const lm_world *world);
+void lmi_momentum_close(lm_scene *s, const lm_world *world);
+void lmi_momentum_reopen(lm_scene *s, const lm_world *world);
+void lmi_momentum_watch(lm_scene *s, const lm_world *world); /* after each frame */
 
 /* expect.c: measures what the expect block needs after the step of `frame`. */
-void expect_reset(scene *s);
-lm_result expect_record_frame(scene *s, const lm_world *world, uint32_t frame);
+void lmi_expect_reset(lm_scene *s);
+lm_result lmi_expect_record_frame(lm_scene *s, const lm_world *world, uint32_t frame);
 
 #endif

@@ -1,6 +1,7 @@
 /* A checked scene becomes a world: movers first, then bodies, and what refers to them. */
 #include "scene/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,17 @@
 
 static void keep_log(lm_result result, const char *line, void *user)
 {
-    scene *s = user;
+    lm_scene *s = user;
     snprintf(s->last_log, sizeof s->last_log, "%s", line);
     if (s->host_log.write != NULL) {
         s->host_log.write(result, line, s->host_log.user);
     }
 }
 
-void report_result(scene *s, lm_result result, const scene_head *head, const char *name, scene_error *error)
+void lmi_report_result(lm_scene *s, lm_result result, const scene_head *head, const char *name, lm_scene_error *error)
 {
     const char *said = s->last_log[0] != '\0' ? s->last_log : lm_result_text(result);
-    report_field(error, s->name, head, name, "%s", said);
+    lmi_report_field(error, s->name, head, name, "%s", said);
     s->last_log[0] = '\0';
 }
 
@@ -29,63 +30,63 @@ void report_result(scene *s, lm_result result, const scene_head *head, const cha
  * Movers, colliders, fields
  */
 
-static lm_result make_mover(scene *s, lm_world *world, scene_mover *mover, scene_error *error)
+static lm_result make_mover(lm_scene *s, lm_world *world, scene_mover *mover, lm_scene_error *error)
 {
     lm_mover_def def = lm_mover_def_default();
-    def.pose = (lm_pose){mover->at, rotation_narrow(mover->rotate)};
+    def.pose = (lm_pose){mover->at, lmi_rotation_narrow(mover->rotate)};
     if (mover->keyframes.count > 0) {
-        def.pose = mover_pose_at(mover, 0.0);
+        def.pose = lmi_mover_pose_at(mover, 0.0);
     }
     def.velocity = vector_narrow(mover->velocity);
     def.spin = vector_narrow(vector_scale(mover->spin, RADIANS_PER_DEGREE));
     lm_result result = lm_mover_create(world, &def, &mover->id);
     if (result != LM_OK) {
-        report_result(s, result, &mover->head, NULL, error);
+        lmi_report_result(s, result, &mover->head, NULL, error);
     }
     return result;
 }
 
-static lm_mover_id mover_id(const scene *s, uint32_t index)
+static lm_mover_id mover_id(const lm_scene *s, uint32_t index)
 {
     lm_mover_id none = {0, 0};
     return index == SCENE_NO_MOVER ? none : LIST_ITEM(scene_mover, s->file->movers, index)->id;
 }
 
-static lm_result make_collider(scene *s, lm_world *world, scene_collider *collider, scene_error *error)
+static lm_result make_collider(lm_scene *s, lm_world *world, scene_collider *collider, lm_scene_error *error)
 {
     lm_collider_def def = lm_collider_def_default();
     rotation rotate = collider->rotate;
-    if (json_get(collider->head.json, "normal") != NULL) {
-        rotate = rotation_from_up(collider->normal);
+    if (lmi_json_get(collider->head.json, "normal") != NULL) {
+        rotate = lmi_rotation_from_up(collider->normal);
     }
     def.shape = (lm_shape)collider->shape;
     def.radius = (float)collider->radius;
     def.half_length = (float)(0.5 * collider->length);
     def.half_extents = vector_narrow(vector_scale(collider->size, 0.5));
-    def.pose = (lm_pose){collider->at, rotation_narrow(rotate)};
+    def.pose = (lm_pose){collider->at, lmi_rotation_narrow(rotate)};
     def.mover = mover_id(s, collider->mover_index);
     def.friction = (float)collider->friction;
     def.restitution = (float)collider->restitution;
     def.group = collider->group;
     def.mask = collider->mask;
     solid_arrays arrays;
-    lm_result result = solid_arrays_make(s, collider, &arrays, &def, error);
+    lm_result result = lmi_solid_arrays_make(s, collider, &arrays, &def, error);
     if (result == LM_OK) {
         result = lm_collider_create(world, &def, &collider->id);
         if (result != LM_OK) {
-            report_result(s, result, &collider->head, NULL, error);
+            lmi_report_result(s, result, &collider->head, NULL, error);
         }
     }
-    solid_arrays_free(&arrays);
+    lmi_solid_arrays_free(&arrays);
     return result;
 }
 
-static lm_result make_field(scene *s, lm_world *world, scene_field *field, scene_error *error)
+static lm_result make_field(lm_scene *s, lm_world *world, scene_field *field, lm_scene_error *error)
 {
-    lm_field_def def = scene_field_at(field, 0.0);
+    lm_field_def def = lmi_scene_field_at(field, 0.0);
     lm_result result = lm_field_create(world, &def, &field->id);
     if (result != LM_OK) {
-        report_result(s, result, &field->head, NULL, error);
+        lmi_report_result(s, result, &field->head, NULL, error);
     }
     return result;
 }
@@ -101,8 +102,8 @@ static bool in_box(const scene_box *box, lm_vec3 p)
 }
 
 /* The particles to hold, into `chosen` (room for all of the body); 0 and *error when there are none. */
-static uint32_t choose_particles(scene *s, const lm_world *world, const scene_pin *pin, const made_body *body,
-                                 uint32_t particles, lm_vec3 *rest, uint32_t *chosen, scene_error *error)
+static uint32_t choose_particles(lm_scene *s, const lm_world *world, const scene_pin *pin, const made_body *body,
+                                 uint32_t particles, lm_vec3 *rest, uint32_t *chosen, lm_scene_error *error)
 {
     uint32_t count = 0;
     if (pin->where != NULL) {
@@ -115,18 +116,18 @@ static uint32_t choose_particles(scene *s, const lm_world *world, const scene_pi
             }
         }
         if (count == 0) {
-            report_field(error, s->name, &pin->head, "where", "holds no particle of \"%.60s\"", body->name);
+            lmi_report_field(error, s->name, &pin->head, "where", "holds no particle of \"%.60s\"", body->name);
         }
         return count;
     }
     for (uint32_t k = 0; k < pin->particles.count; k++) {
         uint32_t index = *LIST_ITEM(uint32_t, pin->particles, k);
         if (index >= particles || k >= particles) {
-            const json_value *value = json_at(json_get(pin->head.json, "particles"), k);
+            const json_value *value = lmi_json_at(lmi_json_get(pin->head.json, "particles"), k);
             char path[REPORT_PATH_SIZE];
             snprintf(path, sizeof path, "%.200s.particles[%u]", pin->head.path, (unsigned)k);
-            report(error, report_at(s->name, value, path), "is %u (expected a particle of \"%.60s\" below %u)",
-                   (unsigned)index, body->name, (unsigned)particles);
+            lmi_report(error, lmi_report_at(s->name, value, path), "is %u (expected a particle of \"%.60s\" below %u)",
+                       (unsigned)index, body->name, (unsigned)particles);
             return 0;
         }
         chosen[count++] = index;
@@ -134,12 +135,13 @@ static uint32_t choose_particles(scene *s, const lm_world *world, const scene_pi
     return count;
 }
 
-static lm_result pin_body(scene *s, lm_world *world, const scene_pin *pin, const made_body *body, scene_error *error)
+static lm_result pin_body(lm_scene *s, lm_world *world, const scene_pin *pin, const made_body *body,
+                          lm_scene_error *error)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, body->id, &info);
     if (result != LM_OK) {
-        report_result(s, result, &pin->head, "body", error);
+        lmi_report_result(s, result, &pin->head, "body", error);
         return result;
     }
     uint32_t *chosen = malloc(info.particles * sizeof *chosen);
@@ -147,7 +149,7 @@ static lm_result pin_body(scene *s, lm_world *world, const scene_pin *pin, const
     if (chosen == NULL || rest == NULL) {
         free(chosen);
         free(rest);
-        report_result(s, LM_ERROR_MEMORY, &pin->head, NULL, error);
+        lmi_report_result(s, LM_ERROR_MEMORY, &pin->head, NULL, error);
         return LM_ERROR_MEMORY;
     }
     uint32_t count = choose_particles(s, world, pin, body, info.particles, rest, chosen, error);
@@ -161,7 +163,7 @@ static lm_result pin_body(scene *s, lm_world *world, const scene_pin *pin, const
         lm_pin_id id;
         result = lm_pin_create(world, &def, &id);
         if (result != LM_OK) {
-            report_result(s, result, &pin->head, NULL, error);
+            lmi_report_result(s, result, &pin->head, NULL, error);
         }
     }
     free(chosen);
@@ -169,7 +171,7 @@ static lm_result pin_body(scene *s, lm_world *world, const scene_pin *pin, const
     return result;
 }
 
-static lm_result make_pin(scene *s, lm_world *world, scene_pin *pin, scene_error *error)
+static lm_result make_pin(lm_scene *s, lm_world *world, scene_pin *pin, lm_scene_error *error)
 {
     for (uint32_t i = 0; i < pin->range.count; i++) {
         lm_result result = pin_body(s, world, pin, &s->bodies[pin->range.first + i], error);
@@ -180,17 +182,59 @@ static lm_result make_pin(scene *s, lm_world *world, scene_pin *pin, scene_error
     return LM_OK;
 }
 
+/* The n-th of the joints that a record makes. */
+static lm_result join_body(lm_scene *s, lm_world *world, const scene_joint *joint, uint32_t n, lm_scene_error *error)
+{
+    lm_joint_def def = lm_joint_def_default();
+    lm_dvec3 off = vector_scale(joint->step, n);
+    bool from = lmi_json_get(joint->head.json, "from") != NULL;
+    def.kind = (lm_joint_kind)joint->kind;
+    def.b.body = s->bodies[joint->range.first + n].id;
+    def.b.anchor = vector_add(joint->at, off);
+    def.a.anchor = from ? vector_add(joint->from, off) : def.b.anchor;
+    if (joint->chain && n > 0) {
+        def.a.body = s->bodies[joint->range.first + n - 1].id;
+    } else if (joint->to != NULL) {
+        def.a.body = s->bodies[joint->to_range.first + (joint->to_range.count > 1 ? n : 0)].id;
+    } else {
+        def.a.mover = mover_id(s, joint->mover_index);
+    }
+    def.a.radius = def.b.radius = joint->whole ? INFINITY : (float)joint->radius;
+    def.axis = vector_narrow(joint->axis);
+    def.length = lmi_json_get(joint->head.json, "length") != NULL ? (float)joint->length : -1.0f;
+    def.hertz = (float)joint->hertz;
+    def.damping_ratio = (float)joint->damping_ratio;
+    def.max_force = (float)joint->max_force;
+    def.max_torque = (float)joint->max_torque;
+    lm_joint_id id;
+    lm_result result = lm_joint_create(world, &def, &id);
+    if (result != LM_OK) {
+        lmi_report_result(s, result, &joint->head, NULL, error);
+    }
+    return result;
+}
+
+static lm_result make_joint(lm_scene *s, lm_world *world, scene_joint *joint, lm_scene_error *error)
+{
+    lm_result result = LM_OK;
+    for (uint32_t n = 0; n < joint->range.count && result == LM_OK; n++) {
+        result = join_body(s, world, joint, n, error);
+    }
+    return result;
+}
+
 /* Drags are made when they begin; that their particle exists is checked now. */
-static lm_result check_drag(scene *s, lm_world *world, scene_drag *drag, scene_error *error)
+static lm_result check_drag(lm_scene *s, lm_world *world, scene_drag *drag, lm_scene_error *error)
 {
     memset(drag->ids, 0, sizeof *drag->ids * drag->range.count);
-    for (uint32_t i = 0; i < drag->range.count && json_get(drag->head.json, "particle") != NULL; i++) {
+    for (uint32_t i = 0; i < drag->range.count && lmi_json_get(drag->head.json, "particle") != NULL; i++) {
         const made_body *body = &s->bodies[drag->range.first + i];
         lm_body_info info;
         lm_result result = lm_body_get_info(world, body->id, &info);
         if (result == LM_OK && drag->particle >= info.particles) {
-            report_field(error, s->name, &drag->head, "particle", "is %u (expected a particle of \"%.60s\" below %u)",
-                         (unsigned)drag->particle, body->name, (unsigned)info.particles);
+            lmi_report_field(error, s->name, &drag->head, "particle",
+                             "is %u (expected a particle of \"%.60s\" below %u)", (unsigned)drag->particle, body->name,
+                             (unsigned)info.particles);
             return LM_ERROR_ARGUMENT;
         }
     }
@@ -202,20 +246,20 @@ static lm_result check_drag(scene *s, lm_world *world, scene_drag *drag, scene_e
  */
 
 /* How things touch. */
-static lm_result make_contact_rule(scene *s, lm_world *world, scene_contact_rule *rule, scene_error *error)
+static lm_result make_contact_rule(lm_scene *s, lm_world *world, scene_contact_rule *rule, lm_scene_error *error)
 {
-    bool friction = json_get(rule->head.json, "friction") != NULL;
-    bool restitution = json_get(rule->head.json, "restitution") != NULL;
+    bool friction = lmi_json_get(rule->head.json, "friction") != NULL;
+    bool restitution = lmi_json_get(rule->head.json, "restitution") != NULL;
     lm_result result = lm_world_set_contact_rule(world, rule->groups, rule->others,
                                                  friction ? (float)rule->friction : LM_CONTACT_COMBINED,
                                                  restitution ? (float)rule->restitution : LM_CONTACT_COMBINED);
     if (result != LM_OK) {
-        report_result(s, result, &rule->head, NULL, error);
+        lmi_report_result(s, result, &rule->head, NULL, error);
     }
     return result;
 }
 
-static lm_result set_contacts(scene *s, lm_world *world, scene_error *error)
+static lm_result set_contacts(lm_scene *s, lm_world *world, lm_scene_error *error)
 {
     const scene_file *file = s->file;
     lm_sleep sleep = lm_sleep_default();
@@ -226,11 +270,11 @@ static lm_result set_contacts(scene *s, lm_world *world, scene_error *error)
     }
     lm_result result = lm_world_set_sleep(world, &sleep);
     result = result ? result : lm_world_set_contact_method(world, (lm_contact_method)file->contact_method);
-    if (result == LM_OK && json_get(file->head.json, "eye") != NULL) {
+    if (result == LM_OK && lmi_json_get(file->head.json, "eye") != NULL) {
         result = lm_world_set_eye(world, &file->eye);
     }
     if (result != LM_OK) {
-        report_result(s, result, &file->head, NULL, error);
+        lmi_report_result(s, result, &file->head, NULL, error);
     }
     return result;
 }
@@ -240,19 +284,20 @@ static lm_result set_contacts(scene *s, lm_world *world, scene_error *error)
         result = make(s, world, LIST_ITEM(type, list, i), error);                                                      \
     }
 
-static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
+static lm_result fill_world(lm_scene *s, lm_world *world, lm_scene_error *error)
 {
     scene_file *file = s->file;
     lm_result result = set_contacts(s, world, error);
     uint64_t particles = 0;
-    choose_fine_details(s);
+    lmi_choose_fine_details(s);
     MAKE_ALL(scene_mover, file->movers, make_mover)
     for (uint32_t i = 0; i < file->bodies.count && result == LM_OK; i++) {
-        result = make_bodies(s, world, LIST_ITEM(scene_body_entry, file->bodies, i), &particles, error);
+        result = lmi_make_bodies(s, world, LIST_ITEM(scene_body_entry, file->bodies, i), &particles, error);
     }
     MAKE_ALL(scene_collider, file->colliders, make_collider)
     MAKE_ALL(scene_field, file->fields, make_field)
     MAKE_ALL(scene_pin, file->pins, make_pin)
+    MAKE_ALL(scene_joint, file->joints, make_joint)
     MAKE_ALL(scene_drag, file->drags, check_drag)
     MAKE_ALL(scene_contact_rule, file->contact_rules, make_contact_rule)
     return result;
@@ -260,7 +305,7 @@ static lm_result fill_world(scene *s, lm_world *world, scene_error *error)
 
 /* Bodies that will be cut are made ready now and not in the frame of the first stroke. What finds no memory here is tried again
  * then. */
-static void prepare_cuts(scene *s, lm_world *world)
+static void prepare_cuts(lm_scene *s, lm_world *world)
 {
     for (uint32_t i = 0; i < s->file->events.count; i++) {
         const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
@@ -270,7 +315,7 @@ static void prepare_cuts(scene *s, lm_world *world)
     }
 }
 
-lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, scene_error *error)
+lm_result lm_scene_make_world(lm_scene *s, const lm_world_def *def, lm_world **world, lm_scene_error *error)
 {
     *world = NULL;
     s->last_log[0] = '\0';
@@ -281,7 +326,7 @@ lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, 
     s->world_def.substeps = s->file->substeps;
     lm_result result = lm_world_create(&s->world_def, world);
     if (result != LM_OK) {
-        report_result(s, result, &s->file->head, NULL, error);
+        lmi_report_result(s, result, &s->file->head, NULL, error);
         return result;
     }
     result = fill_world(s, *world, error);
@@ -291,13 +336,13 @@ lm_result scene_make_world(scene *s, const lm_world_def *def, lm_world **world, 
         return result;
     }
     prepare_cuts(s, *world);
-    expect_reset(s);
-    momentum_begin(s, *world);
+    lmi_expect_reset(s);
+    lmi_momentum_begin(s, *world);
     return LM_OK;
 }
 
 /* From one world into a fresh one made by `def`. */
-static lm_result move_world(scene *s, const lm_world_def *def, lm_world **world, scene_error *error)
+static lm_result move_world(lm_scene *s, const lm_world_def *def, lm_world **world, lm_scene_error *error)
 {
     size_t size = lm_world_save_size(*world);
     void *buffer = malloc(size > 0 ? size : 1);
@@ -308,22 +353,22 @@ static lm_result move_world(scene *s, const lm_world_def *def, lm_world **world,
     free(buffer);
     if (result != LM_OK) {
         lm_world_destroy(fresh);
-        report_result(s, result, &s->file->head, NULL, error);
+        lmi_report_result(s, result, &s->file->head, NULL, error);
         return result;
     }
-    momentum_close(s, *world);
-    momentum_reopen(s, fresh);
+    lmi_momentum_close(s, *world);
+    lmi_momentum_reopen(s, fresh);
     lm_world_destroy(*world);
     *world = fresh;
     return LM_OK;
 }
 
-lm_result scene_resave(scene *s, lm_world **world, scene_error *error)
+lm_result lm_scene_resave(lm_scene *s, lm_world **world, lm_scene_error *error)
 {
     return move_world(s, &s->world_def, world, error);
 }
 
-lm_result scene_rehost(scene *s, uint32_t workers, lm_isa isa, lm_world **world, scene_error *error)
+lm_result lm_scene_rehost(lm_scene *s, uint32_t workers, lm_isa isa, lm_world **world, lm_scene_error *error)
 {
     lm_world_def def = s->world_def;
     def.workers = workers;

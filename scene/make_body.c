@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool given(const scene_head *head, const char *name) { return json_get(head->json, name) != NULL; }
+static bool given(const scene_head *head, const char *name) { return lmi_json_get(head->json, name) != NULL; }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * The copies
@@ -32,19 +32,19 @@ static copy place_copy(const scene_body_entry *entry, uint32_t index)
     c.at.y += (y - 0.5 * (repeat->grid[1] - 1.0)) * repeat->spacing.y;
     c.at.z += (z - 0.5 * (repeat->grid[2] - 1.0)) * repeat->spacing.z;
 
-    random_source source = random_start(repeat->seed, index);
-    lm_dvec3 jitter = random_vector(&source);
-    lm_dvec3 turn = random_vector(&source);
-    double size = random_signed(&source);
-    lm_dvec3 velocity = random_vector(&source);
-    lm_dvec3 spin = random_vector(&source);
+    random_source source = lmi_random_start(repeat->seed, index);
+    lm_dvec3 jitter = lmi_random_vector(&source);
+    lm_dvec3 turn = lmi_random_vector(&source);
+    double size = lmi_random_signed(&source);
+    lm_dvec3 velocity = lmi_random_vector(&source);
+    lm_dvec3 spin = lmi_random_vector(&source);
     c.at =
         vector_add(c.at, vector(jitter.x * repeat->jitter.x, jitter.y * repeat->jitter.y, jitter.z * repeat->jitter.z));
     const scene_vary *vary = repeat->vary;
     if (vary != NULL) {
         rotation more =
-            rotation_from_euler(vector(turn.x * vary->rotate.x, turn.y * vary->rotate.y, turn.z * vary->rotate.z));
-        c.rotate = rotation_then(c.rotate, more);
+            lmi_rotation_from_euler(vector(turn.x * vary->rotate.x, turn.y * vary->rotate.y, turn.z * vary->rotate.z));
+        c.rotate = lmi_rotation_then(c.rotate, more);
         c.scale = 1.0 + size * vary->size;
         c.velocity = vector_add(c.velocity, vector(velocity.x * vary->velocity.x, velocity.y * vary->velocity.y,
                                                    velocity.z * vary->velocity.z));
@@ -67,7 +67,7 @@ static lm_clusters clusters_of(const scene_body_entry *entry, const body_model *
         clusters.offsets = model->offsets;
         clusters.members = model->members;
         clusters.list_count = from->lists.count;
-    } else if (json_get(from->head.json, "size") != NULL) {
+    } else if (lmi_json_get(from->head.json, "size") != NULL) {
         clusters.kind = LM_CLUSTERS_SIZE;
         clusters.cell_size = (float)(from->size * scale); /* a larger copy has as many clusters */
     } else if (given(&from->head, "kmeans")) {
@@ -85,22 +85,22 @@ static lm_clusters clusters_of(const scene_body_entry *entry, const body_model *
     return clusters;
 }
 
-void material_apply(const scene_material *from, bool only_given, lm_material *to)
+void lmi_material_apply(const scene_material *from, bool only_given, lm_material *to)
 {
     const json_value *json = from->head.json;
-    if (json_get(json, "preset") != NULL) {
+    if (lmi_json_get(json, "preset") != NULL) {
         lm_material_preset(lm_material_preset_name(from->preset), to, NULL);
         only_given = true;
     }
 #define APPLY(member)                                                                                                  \
-    if (!only_given || json_get(json, #member) != NULL) to->member = (float)from->member
-    if (!only_given || json_get(json, "mode") != NULL) {
+    if (!only_given || lmi_json_get(json, #member) != NULL) to->member = (float)from->member
+    if (!only_given || lmi_json_get(json, "mode") != NULL) {
         to->mode = (lm_mode)from->mode;
     }
-    if (!only_given || json_get(json, "damping_kind") != NULL) {
+    if (!only_given || lmi_json_get(json, "damping_kind") != NULL) {
         to->damping_kind = (lm_damping)from->damping_kind;
     }
-    if (!only_given || json_get(json, "damping_every") != NULL) {
+    if (!only_given || lmi_json_get(json, "damping_every") != NULL) {
         to->damping_every = from->damping_every;
     }
     APPLY(hertz);
@@ -117,15 +117,15 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
     APPLY(friction);
     APPLY(restitution);
 #undef APPLY
-    if (json_get(json, "alpha") != NULL || json_get(json, "damping") != NULL) {
+    if (lmi_json_get(json, "alpha") != NULL || lmi_json_get(json, "damping") != NULL) {
         to->stiffness = LM_STIFFNESS_ALPHA;
-    } else if (json_get(json, "young") != NULL) {
+    } else if (lmi_json_get(json, "young") != NULL) {
         to->stiffness = LM_STIFFNESS_YOUNG;
-    } else if (json_get(json, "sag") != NULL) {
+    } else if (lmi_json_get(json, "sag") != NULL) {
         to->stiffness = LM_STIFFNESS_SAG;
-    } else if (json_get(json, "hertz") != NULL) {
+    } else if (lmi_json_get(json, "hertz") != NULL) {
         to->stiffness = LM_STIFFNESS_HERTZ;
-    } else if (!only_given || (to->stiffness == LM_STIFFNESS_ALPHA && json_get(json, "damping_ratio") != NULL)) {
+    } else if (!only_given || (to->stiffness == LM_STIFFNESS_ALPHA && lmi_json_get(json, "damping_ratio") != NULL)) {
         to->stiffness = LM_STIFFNESS_GIVEN;
     }
 }
@@ -134,9 +134,9 @@ void material_apply(const scene_material *from, bool only_given, lm_material *to
 static lm_result apply_state(lm_world *world, lm_body_id id, const scene_deform *state, const copy *c, lm_vec3 *points,
                              uint32_t count, lm_dvec3 *displaced)
 {
-    deform_points(state, points, count, displaced);
+    lmi_deform_points(state, points, count, displaced);
     for (uint32_t i = 0; i < count; i++) {
-        points[i] = vector_narrow(rotation_apply(c->rotate, displaced[i]));
+        points[i] = vector_narrow(lmi_rotation_apply(c->rotate, displaced[i]));
     }
     return lm_body_set_state(world, id, c->at, points, NULL);
 }
@@ -145,7 +145,7 @@ static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_bod
                           double scale)
 {
     bool finer = model->surface.vertex_count > 0;
-    const shape_mesh *mesh = finer ? &model->surface : &model->mesh;
+    const lm_shape_mesh *mesh = finer ? &model->surface : &model->mesh;
     for (uint32_t i = 0; i < model->surface.vertex_count; i++) {
         model->scaled_surface[i] = vector_narrow(vector_scale(vector_widen(model->surface.vertices[i]), scale));
     }
@@ -158,15 +158,15 @@ static lm_result set_skin(const scene_body_entry *entry, lm_world *world, lm_bod
     return lm_body_set_skin(world, id, &skin);
 }
 
-static scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
+static lm_scene_colours colours_of(const scene_body_entry *entry, uint32_t index)
 {
     if (given(&entry->head, "colour")) {
-        return (scene_colours){entry->colour, 1};
+        return (lm_scene_colours){entry->colour, 1};
     }
     if (entry->colours.count > 0) {
-        return (scene_colours){(const uint8_t *)entry->colours.items + 3u * (index % entry->colours.count), 1};
+        return (lm_scene_colours){(const uint8_t *)entry->colours.items + 3u * (index % entry->colours.count), 1};
     }
-    return (scene_colours){entry->own_colours.items, entry->own_colours.count};
+    return (lm_scene_colours){entry->own_colours.items, entry->own_colours.count};
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -226,10 +226,11 @@ static float *values_of_vertices(const scene_list *zones, const scene_list *part
     float *values = malloc(model->mesh.vertex_count * sizeof *values);
     *result = values != NULL ? LM_OK : LM_ERROR_MEMORY;
     for (uint32_t i = 0; values != NULL && i < model->mesh.vertex_count; i++) {
-        values[i] = (float)(whole * zone_value(zones, model->mesh.vertices[i]));
+        values[i] = (float)(whole * lmi_zone_value(zones, model->mesh.vertices[i]));
         for (uint32_t k = 0; k < parts->count; k++) {
             const scene_part *part = LIST_ITEM(scene_part, *parts, k);
-            const shape_group *group = shape_find_group(&model->mesh, part->group); /* prepare has looked for it */
+            const lm_shape_group *group =
+                lm_shape_find_group(&model->mesh, part->group); /* prepare has looked for it */
             values[i] *= group != NULL ? (float)(1.0 + (part->value - 1.0) * (double)group->weights[i]) : 1.0f;
         }
     }
@@ -237,7 +238,7 @@ static float *values_of_vertices(const scene_list *zones, const scene_list *part
 }
 
 /* The longest side of the mesh's box. */
-static double longest_side(const shape_mesh *mesh)
+static double longest_side(const lm_shape_mesh *mesh)
 {
     lm_vec3 low = mesh->vertices[0], high = low;
     for (uint32_t i = 1; i < mesh->vertex_count; i++) {
@@ -299,7 +300,7 @@ static lm_result particle_arrays_read(lm_world *world, lm_body_id id, particle_a
 static void zones_of_particles(const scene_list *zones, double scale, const particle_arrays *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        p->values[i] = (float)zone_value(zones, vector_narrow(vector_scale(vector_widen(p->rest[i]), 1.0 / scale)));
+        p->values[i] = (float)lmi_zone_value(zones, vector_narrow(vector_scale(vector_widen(p->rest[i]), 1.0 / scale)));
     }
 }
 
@@ -400,11 +401,11 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
 {
     lm_body_def def = lm_body_def_default();
     def.mass = (float)entry->mass;
-    if (json_get(entry->head.json, "density") != NULL) {
+    if (lmi_json_get(entry->head.json, "density") != NULL) {
         def.mass = (float)(entry->density * model->volume * c->scale * c->scale * c->scale);
     }
     if (entry->material != NULL) {
-        material_apply(entry->material, false, &def.material);
+        lmi_material_apply(entry->material, false, &def.material);
         lm_material named;
         if (given(&entry->material->head, "preset") && !given(&entry->head, "mass") &&
             !given(&entry->head, "density") && !given(&entry->head, "masses")) {
@@ -419,7 +420,7 @@ static lm_body_def describe(const scene_body_entry *entry, const body_model *mod
     def.group = entry->group;
     def.mask = entry->mask;
     def.self_contact = entry->self_contact;
-    def.pose = (lm_pose){c->at, rotation_narrow(c->rotate)};
+    def.pose = (lm_pose){c->at, lmi_rotation_narrow(c->rotate)};
     def.velocity = vector_narrow(c->velocity);
     def.spin = vector_narrow(vector_scale(c->spin, RADIANS_PER_DEGREE));
     def.user_data = entry->range.first + index;
@@ -494,11 +495,12 @@ static lm_result make_copy(const scene_body_entry *entry, lm_world *world, body_
     body->scale = c.scale;
     body->rest_volume = model->drawn_volume * c.scale * c.scale * c.scale;
     body->colours = colours_of(entry, index);
+    body->texture = entry->own_texture;
     body->label = entry->label;
     lm_result result = is_divided(entry) ? make_divided(entry, world, model, &c, &def, &body->id)
                                          : make_cloud(entry, world, model, &c, &def, &body->id);
-    result = result ? result : make_examples(entry, model, world, body->id, c.scale);
-    result = result ? result : make_skeleton(entry, model, world, body);
+    result = result ? result : lmi_make_examples(entry, model, world, body->id, c.scale);
+    result = result ? result : lmi_make_skeleton(entry, model, world, body);
     result = result ? result : make_detail(entry, world, body->id, c.scale);
     return result ? result : make_fracture(entry, world, body->id, c.scale);
 }
@@ -525,13 +527,14 @@ static const char *divided_field(const scene_body_entry *entry)
 }
 
 /* The parts that an octree's entry names must be there. */
-static lm_result check_parts(const scene *s, const scene_body_entry *entry, const body_model *model, scene_error *error)
+static lm_result check_parts(const lm_scene *s, const scene_body_entry *entry, const body_model *model,
+                             lm_scene_error *error)
 {
     for (uint32_t k = 0; entry->octree != NULL && k < entry->octree->width_groups.count; k++) {
         const scene_part *part = LIST_ITEM(scene_part, entry->octree->width_groups, k);
-        if (shape_find_group(&model->mesh, part->group) == NULL) {
-            report_field(error, s->name, &part->head, "group", "is \"%.40s\" (expected a part that the model names)",
-                         part->group);
+        if (lm_shape_find_group(&model->mesh, part->group) == NULL) {
+            lmi_report_field(error, s->name, &part->head, "group",
+                             "is \"%.40s\" (expected a part that the model names)", part->group);
             return LM_ERROR_ARGUMENT;
         }
     }
@@ -539,25 +542,27 @@ static lm_result check_parts(const scene *s, const scene_body_entry *entry, cons
 }
 
 /* All copies together may not have more than a scene holds: found before they are all made. */
-static lm_result check_total(scene *s, const scene_body_entry *entry, uint64_t total, scene_error *error)
+static lm_result check_total(lm_scene *s, const scene_body_entry *entry, uint64_t total, lm_scene_error *error)
 {
     if (total <= SCENE_MAX_PARTICLES) {
         return LM_OK;
     }
-    report_field(error, s->name, &entry->head, divided_field(entry),
-                 "asks for %llu particles (expected at most %u in all)", (unsigned long long)total,
-                 SCENE_MAX_PARTICLES);
+    lmi_report_field(error, s->name, &entry->head, divided_field(entry),
+                     "asks for %llu particles (expected at most %u in all)", (unsigned long long)total,
+                     SCENE_MAX_PARTICLES);
     return LM_ERROR_LIMIT;
 }
 
-lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles, scene_error *error)
+lm_result lmi_make_bodies(lm_scene *s, lm_world *world, scene_body_entry *entry, uint64_t *particles,
+                          lm_scene_error *error)
 {
     body_model model = {.points = NULL};
     error->text[0] = '\0';
-    lm_result result = model_make(s, entry, &model, error);
-    result = result ? result : model_keep_colours(s, entry, &model);
+    lm_result result = lmi_model_make(s, entry, &model, error);
+    result = result ? result : lmi_model_keep_colours(s, entry, &model);
+    result = result ? result : lmi_model_keep_texture(s, entry, &model);
     result = result ? result : check_parts(s, entry, &model, error);
-    result = result ? result : model_keep_rig(s, entry, &model, error);
+    result = result ? result : lmi_model_keep_rig(s, entry, &model, error);
     uint64_t wanted = *particles + (uint64_t)model.point_count * entry->range.count;
     result = result ? result : check_total(s, entry, wanted + least_particles(entry, &model), error);
     for (uint32_t i = 0; i < entry->range.count && result == LM_OK; i++) {
@@ -572,15 +577,15 @@ lm_result make_bodies(scene *s, lm_world *world, scene_body_entry *entry, uint64
         }
     }
     *particles = wanted;
-    model_free(&model);
+    lmi_model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {
-        report_result(s, result, &entry->head, divided_field(entry), error);
+        lmi_report_result(s, result, &entry->head, divided_field(entry), error);
     }
     return result;
 }
 
-lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
-                     made_body *body, scene_error *error)
+lm_result lmi_make_again(lm_scene *s, lm_world *world, const scene_body_entry *entry, uint32_t index, lm_dvec3 at,
+                         made_body *body, lm_scene_error *error)
 {
     body_model model = {.points = NULL};
     scene_body_entry at_rest = *entry;
@@ -589,14 +594,14 @@ lm_result make_again(scene *s, lm_world *world, const scene_body_entry *entry, u
     c.at = at;
     c.velocity = c.spin = lm_dvec3_zero();
     error->text[0] = '\0';
-    lm_result result = model_make(s, &at_rest, &model, error);
+    lm_result result = lmi_model_make(s, &at_rest, &model, error);
     result = result ? result : make_copy(&at_rest, world, &model, index, c, body);
     if (result != LM_OK && body->id.slot != 0) {
         lm_body_destroy(world, body->id); /* only its surface could not be made */
     }
-    model_free(&model);
+    lmi_model_free(&model);
     if (result != LM_OK && error->text[0] == '\0') {
-        report_result(s, result, &entry->head, NULL, error);
+        lmi_report_result(s, result, &entry->head, NULL, error);
     }
     return result;
 }

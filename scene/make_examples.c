@@ -63,7 +63,7 @@ static void deform_pose(pose_maker *m, const scene_pose *pose, lm_vec3 *out)
 {
     uint32_t count = m->info.particles;
     for (uint32_t k = 0; k < pose->deform.count; k++) {
-        deform_points(LIST_ITEM(scene_deform, pose->deform, k), m->moving, count, m->displaced);
+        lmi_deform_points(LIST_ITEM(scene_deform, pose->deform, k), m->moving, count, m->displaced);
         for (uint32_t i = 0; i < count; i++) {
             m->moving[i] = vector_narrow(m->displaced[i]);
         }
@@ -111,8 +111,8 @@ static lm_result force_weights(const pose_maker *m, const scene_examples *exampl
     return result;
 }
 
-lm_result make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
-                        double scale)
+lm_result lmi_make_examples(const scene_body_entry *entry, const body_model *model, lm_world *world, lm_body_id body,
+                            double scale)
 {
     const scene_examples *examples = entry->examples;
     if (examples == NULL) {
@@ -122,8 +122,8 @@ lm_result make_examples(const scene_body_entry *entry, const body_model *model, 
     lm_result result = begin(&m, examples->poses.count);
     for (uint32_t k = 0; k < examples->poses.count && result == LM_OK; k++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, examples->poses, k);
-        result =
-            start_pose(&m, model, pose_is_of_file(pose) ? model->poses + (size_t)k * model->mesh.vertex_count : NULL);
+        result = start_pose(&m, model,
+                            lmi_pose_is_of_file(pose) ? model->poses + (size_t)k * model->mesh.vertex_count : NULL);
         if (result == LM_OK) {
             deform_pose(&m, pose, m.poses + (size_t)k * m.info.particles);
         }

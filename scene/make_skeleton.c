@@ -36,8 +36,8 @@ static lm_result make_bones(skeleton_maker *m)
         rotation back = {-from->rest.turn.x, -from->rest.turn.y, -from->rest.turn.z, from->rest.turn.w};
         lm_dvec3 along = vector_scale(vector_subtract(from->tail, from->rest.at), scale);
         m->bones[i] = lm_bone_default();
-        m->bones[i].rest = (lm_pose){vector_scale(from->rest.at, scale), rotation_narrow(from->rest.turn)};
-        m->bones[i].tail = vector_narrow(rotation_apply(back, along));
+        m->bones[i].rest = (lm_pose){vector_scale(from->rest.at, scale), lmi_rotation_narrow(from->rest.turn)};
+        m->bones[i].tail = vector_narrow(lmi_rotation_apply(back, along));
         m->bones[i].radius = (float)(from->radius * scale);
         m->bones[i].fade = (float)(from->fade * scale);
     }
@@ -55,9 +55,9 @@ static uint32_t group_vertices(const skeleton_maker *m)
 static void read_groups(const skeleton_maker *m)
 {
     const scene_rig *rig = m->skeleton->rig;
-    const shape_mesh *mesh = &m->model->mesh;
+    const lm_shape_mesh *mesh = &m->model->mesh;
     for (uint32_t b = 0; b < rig->count; b++) {
-        const shape_group *group = shape_find_group(mesh, rig->bones[b].name);
+        const lm_shape_group *group = lm_shape_find_group(mesh, rig->bones[b].name);
         for (uint32_t v = 0; v < mesh->vertex_count; v++) {
             m->values[(size_t)v * rig->count + b] = group != NULL ? group->weights[v] : 0.0f;
         }
@@ -75,10 +75,10 @@ static void read_skin_weights(const skeleton_maker *m, const rig_of_file *file)
     for (uint32_t v = 0; v < file->data.vertex_count; v++) {
         lm_vec3 p = file->data.positions[v];
         const double at[3] = {p.x, p.y, p.z};
-        m->vertices[v] = vector_narrow(vector_scale(rig_file_frame(file, at, straight).at, m->body->scale));
+        m->vertices[v] = vector_narrow(vector_scale(lmi_rig_file_frame(file, at, straight).at, m->body->scale));
         for (uint32_t b = 0; b < rig->count; b++) {
             for (size_t k = 4 * (size_t)v; k < 4 * (size_t)v + 4; k++) {
-                bool follows = rig->bones[b].joint != RIG_NONE && file->data.followed[k] == rig->bones[b].joint;
+                bool follows = rig->bones[b].joint != LM_RIG_NONE && file->data.followed[k] == rig->bones[b].joint;
                 m->values[(size_t)v * rig->count + b] += follows ? file->data.weights[k] : 0.0f;
             }
         }
@@ -139,7 +139,8 @@ static lm_result attach_by_groups(skeleton_maker *m, lm_skeleton_def *def)
     return result ? result : lm_skeleton_destroy(m->world, near);
 }
 
-lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world, const made_body *body)
+lm_result lmi_make_skeleton(const scene_body_entry *entry, const body_model *model, lm_world *world,
+                            const made_body *body)
 {
     if (entry->skeleton == NULL) {
         return LM_OK;
@@ -153,7 +154,7 @@ lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, 
     def.body = body->id;
     def.bones = m.bones;
     def.bone_count = rig->count;
-    def.pose = (lm_pose){body->at, rotation_narrow(body->rotate)};
+    def.pose = (lm_pose){body->at, lmi_rotation_narrow(body->rotate)};
     def.hertz = (float)m.skeleton->hertz;
     def.damping_ratio = (float)m.skeleton->damping_ratio;
     if (result == LM_OK && m.skeleton->attach == ATTACH_GROUPS) {
@@ -161,11 +162,11 @@ lm_result make_skeleton(const scene_body_entry *entry, const body_model *model, 
     }
     result = result ? result : lm_skeleton_create(world, &def, &id);
     if (result == LM_OK) { /* an animation may begin in another pose than that of rest */
-        result = rig_pose_at(m.skeleton, 0.0) ? LM_OK : LM_ERROR_MEMORY;
+        result = lmi_rig_pose_at(m.skeleton, 0.0) ? LM_OK : LM_ERROR_MEMORY;
     }
     if (result == LM_OK) {
         for (uint32_t i = 0; i < rig->count; i++) {
-            rig->world_poses[i] = rig_place(&rig->poses[i], body);
+            rig->world_poses[i] = lmi_rig_place(&rig->poses[i], body);
         }
         result = lm_skeleton_set_poses(world, id, rig->world_poses);
     }

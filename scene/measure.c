@@ -15,7 +15,7 @@ typedef struct body_copy {
 } body_copy;
 
 typedef struct measuring {
-    const scene *scene;
+    const lm_scene *scene;
     const lm_world *world;
     const scene_expect *expect;
     const made_body *body;
@@ -71,7 +71,7 @@ static lm_result take_residual(const measuring *m, double *value)
     body_copy copy;
     lm_result result = copy_body(m, &copy);
     if (result == LM_OK) {
-        *value = fit_rigid(copy.rest, copy.positions, copy.masses, copy.info.particles).residual / size_of(&copy);
+        *value = lmi_fit_rigid(copy.rest, copy.positions, copy.masses, copy.info.particles).residual / size_of(&copy);
         release(&copy);
     }
     return result;
@@ -116,7 +116,7 @@ static lm_result take_deflection(const measuring *m, double *value)
             best = i;
         }
     }
-    lm_dvec3 start = vector_add(m->body->at, rotation_apply(m->body->rotate, vector_widen(copy.rest[best])));
+    lm_dvec3 start = vector_add(m->body->at, lmi_rotation_apply(m->body->rotate, vector_widen(copy.rest[best])));
     lm_dvec3 now = vector_add(copy.info.centre, vector_widen(copy.positions[best]));
     *value = vector_length(vector_subtract(now, start));
     release(&copy);
@@ -157,7 +157,7 @@ static lm_result take_drift(const measuring *m, double *value)
         sum = vector_add(sum, vector_scale(vector_widen(copy.rest[i]), copy.masses[i]));
         mass += copy.masses[i];
     }
-    lm_dvec3 start = vector_add(m->body->at, rotation_apply(m->body->rotate, vector_scale(sum, 1.0 / mass)));
+    lm_dvec3 start = vector_add(m->body->at, lmi_rotation_apply(m->body->rotate, vector_scale(sum, 1.0 / mass)));
     lm_dvec3 way = vector_subtract(copy.info.centre, start);
     *value = sqrt(way.x * way.x + way.z * way.z);
     release(&copy);
@@ -189,7 +189,7 @@ static lm_result take_surface_lowest(const measuring *m, double *value)
 
 static lm_result take_overlap(const measuring *m, double *value)
 {
-    return overlap_of(m->scene, m->world, m->body, value);
+    return lmi_overlap_of(m->scene, m->world, m->body, value);
 }
 
 static double mesh_volume(const lm_vec3 *vertices, const uint32_t *triangles, uint32_t count)
@@ -235,7 +235,7 @@ static lm_result take_plastic(const measuring *m, double *value)
     result = matrices == NULL ? LM_ERROR_MEMORY : lm_body_get_plastic(m->world, m->body->id, matrices);
     *value = 0.0;
     for (uint32_t i = 0; i < info.regions && result == LM_OK; i++) {
-        double strain = fit_strain(matrices + 9 * (size_t)i);
+        double strain = lmi_fit_strain(matrices + 9 * (size_t)i);
         *value = strain <= *value ? *value : strain; /* what is not a number stays */
     }
     free(matrices);
@@ -253,7 +253,7 @@ static lm_result take_weight(const measuring *m, double *value)
     }
     float *weights = malloc((size_t)info.example_groups * info.examples * sizeof *weights);
     result = weights == NULL ? LM_ERROR_MEMORY : lm_body_get_example_weights(m->world, m->body->id, weights);
-    bool one = json_get(m->expect->head.json, "group") != NULL;
+    bool one = lmi_json_get(m->expect->head.json, "group") != NULL;
     for (uint32_t g = 0; g < info.example_groups && result == LM_OK; g++) {
         double w = weights[(size_t)g * info.examples + m->expect->example];
         *value += !one ? w / info.example_groups : g == m->expect->group ? w : 0.0;
@@ -296,10 +296,11 @@ static lm_result turn_of_ends(const measuring *m, int *axis, rotation *turn)
                 copy.rest[i] = rest, copy.positions[i] = position, copy.masses[i] = mass;
             }
         }
-        ends[end] = count > 0 ? fit_rigid(copy.rest, copy.positions, copy.masses, count).rotate : rotation_identity();
+        ends[end] =
+            count > 0 ? lmi_fit_rigid(copy.rest, copy.positions, copy.masses, count).rotate : lmi_rotation_identity();
     }
     rotation back = {-ends[0].x, -ends[0].y, -ends[0].z, ends[0].w};
-    *turn = rotation_then(ends[1], back); /* in the body's own frame */
+    *turn = lmi_rotation_then(ends[1], back); /* in the body's own frame */
     release(&copy);
     return LM_OK;
 }
@@ -308,7 +309,7 @@ static lm_result turn_of_ends(const measuring *m, int *axis, rotation *turn)
 static lm_result take_twist(const measuring *m, double *value)
 {
     int axis = 0;
-    rotation turn = rotation_identity();
+    rotation turn = lmi_rotation_identity();
     lm_result result = turn_of_ends(m, &axis, &turn);
     double along = axis == 0 ? turn.x : axis == 1 ? turn.y : turn.z;
     *value = 2.0 * atan2(fabs(along), fabs(turn.w)) / RADIANS_PER_DEGREE;
@@ -318,7 +319,7 @@ static lm_result take_twist(const measuring *m, double *value)
 static lm_result take_bend(const measuring *m, double *value)
 {
     int axis = 0;
-    rotation turn = rotation_identity();
+    rotation turn = lmi_rotation_identity();
     lm_result result = turn_of_ends(m, &axis, &turn);
     double along = axis == 0 ? turn.x : axis == 1 ? turn.y : turn.z;
     double across = sqrt(fmax(0.0, 1.0 - along * along - turn.w * turn.w));
@@ -380,7 +381,7 @@ static rotation rotation_widen(lm_quat q) { return (rotation){q.x, q.y, q.z, q.w
 
 static double distance_to_bone(const lm_bone *bone, lm_dvec3 point)
 {
-    lm_dvec3 along = rotation_apply(rotation_widen(bone->rest.rotation), vector_widen(bone->tail));
+    lm_dvec3 along = lmi_rotation_apply(rotation_widen(bone->rest.rotation), vector_widen(bone->tail));
     lm_dvec3 arm = vector_subtract(point, bone->rest.position);
     double square = vector_dot(along, along);
     double share = square > 0.0 ? fmax(0.0, fmin(1.0, vector_dot(arm, along) / square)) : 0.0;
@@ -397,9 +398,9 @@ static double lag_of(const bones_copy *copy, const body_copy *body, uint32_t par
     }
     rotation turn = rotation_widen(copy->bones[best].rest.rotation);
     rotation back = {-turn.x, -turn.y, -turn.z, turn.w};
-    lm_dvec3 local = rotation_apply(back, vector_subtract(rest, copy->bones[best].rest.position));
+    lm_dvec3 local = lmi_rotation_apply(back, vector_subtract(rest, copy->bones[best].rest.position));
     lm_dvec3 carried =
-        vector_add(copy->poses[best].position, rotation_apply(rotation_widen(copy->poses[best].rotation), local));
+        vector_add(copy->poses[best].position, lmi_rotation_apply(rotation_widen(copy->poses[best].rotation), local));
     lm_dvec3 now = vector_add(body->info.centre, vector_widen(body->positions[particle]));
     return vector_length(vector_subtract(now, carried));
 }
@@ -446,7 +447,7 @@ static lm_result take_lag(const measuring *m, double *value)
         nearest = fmin(away, nearest);
     }
     if (count > 0) {
-        bool one = json_get(m->expect->head.json, "point") != NULL;
+        bool one = lmi_json_get(m->expect->head.json, "point") != NULL;
         *value = (one ? lag_of(&copy, &body, best) : sqrt(sum / count)) / spacing_of(&body);
     }
     release_bones(&copy);
@@ -512,7 +513,7 @@ static lm_result take_max_speed(const measuring *m, double *value)
 
 static lm_result take_momentum_error(const measuring *m, double *value)
 {
-    *value = scene_momentum_error(m->scene, m->world);
+    *value = lm_scene_momentum_error(m->scene, m->world);
     return LM_OK;
 }
 
@@ -584,15 +585,16 @@ static const measure measures[] = {
 
 #define MEASURE_COUNT (sizeof measures / sizeof measures[0])
 
-const char *measure_name(uint32_t index) { return index < MEASURE_COUNT ? measures[index].name : NULL; }
+const char *lmi_measure_name(uint32_t index) { return index < MEASURE_COUNT ? measures[index].name : NULL; }
 
-const char *measure_doc(uint32_t index) { return measures[index].doc; }
+const char *lmi_measure_doc(uint32_t index) { return measures[index].doc; }
 
-bool measure_is_of_body(uint32_t index) { return measures[index].of_body; }
+bool lmi_measure_is_of_body(uint32_t index) { return measures[index].of_body; }
 
-bool measure_needs_box(uint32_t index) { return measures[index].take == take_outside; }
+bool lmi_measure_needs_box(uint32_t index) { return measures[index].take == take_outside; }
 
-lm_result measure_take(const scene *s, const lm_world *world, const scene_expect *expect, uint32_t body, double *value)
+lm_result lmi_measure_take(const lm_scene *s, const lm_world *world, const scene_expect *expect, uint32_t body,
+                           double *value)
 {
     bool of_body = measures[expect->measure].of_body;
     measuring m = {s, world, expect, of_body ? &s->bodies[body] : NULL};

@@ -4,18 +4,18 @@
 
 #include "limber/limber.h"
 
-struct scene;
+struct lm_scene;
 struct scene_expect;
 
 /* Null past the end. */
-const char *measure_name(uint32_t measure);
-const char *measure_doc(uint32_t measure);
-bool measure_is_of_body(uint32_t measure);
-bool measure_needs_box(uint32_t measure);
+const char *lmi_measure_name(uint32_t measure);
+const char *lmi_measure_doc(uint32_t measure);
+bool lmi_measure_is_of_body(uint32_t measure);
+bool lmi_measure_needs_box(uint32_t measure);
 
 /* Measures what `expect` asks for, of the body with that index where it is a measure of bodies. */
-lm_result measure_take(const struct scene *scene, const lm_world *world, const struct scene_expect *expect,
-                       uint32_t body, double *value);
+lm_result lmi_measure_take(const struct lm_scene *scene, const lm_world *world, const struct scene_expect *expect,
+                           uint32_t body, double *value);
 
 /* What was seen of one expectation on one body. */
 typedef struct expect_record {

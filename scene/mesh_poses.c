@@ -4,22 +4,22 @@
  * A file of a pose holds the vertices of the mesh's file, in their order. Which of them became a vertex of the body is known
  * from the mesh in its rest shape alone: vertices that meet in a pose, or faces that have no area there, do not matter.
  */
-#include "io/pose.h"
+#include "limber/pose.h"
 #include "scene/model.h"
 
 #include <stdlib.h>
 
-bool pose_is_of_file(const scene_pose *pose) { return pose->file != NULL || pose->target != NULL; }
+bool lmi_pose_is_of_file(const scene_pose *pose) { return pose->file != NULL || pose->target != NULL; }
 
 /* In the units and with the axes of the body's own mesh. Where it stands does not matter. */
-static lm_result keep_pose(const scene *s, const scene_body_entry *entry, const scene_pose *pose, const pose_data *data,
-                           const body_model *model, lm_vec3 *vertices, scene_error *error)
+static lm_result keep_pose(const lm_scene *s, const scene_body_entry *entry, const scene_pose *pose,
+                           const lm_pose_data *data, const body_model *model, lm_vec3 *vertices, lm_scene_error *error)
 {
     if (data->vertex_count != model->source_count) {
-        report_field(error, s->name, &pose->head, pose->file != NULL ? "file" : "target",
-                     "%.80s: has %u vertices (expected %u, as many as %.80s)",
-                     pose->file != NULL ? pose->file : entry->mesh->file, (unsigned)data->vertex_count,
-                     (unsigned)model->source_count, entry->mesh->file);
+        lmi_report_field(error, s->name, &pose->head, pose->file != NULL ? "file" : "target",
+                         "%.80s: has %u vertices (expected %u, as many as %.80s)",
+                         pose->file != NULL ? pose->file : entry->mesh->file, (unsigned)data->vertex_count,
+                         (unsigned)model->source_count, entry->mesh->file);
         return LM_ERROR_ARGUMENT;
     }
     for (uint32_t i = 0; i < model->mesh.vertex_count; i++) {
@@ -29,31 +29,31 @@ static lm_result keep_pose(const scene *s, const scene_body_entry *entry, const 
     return LM_OK;
 }
 
-static lm_result read_pose(const scene *s, const scene_body_entry *entry, const scene_pose *pose,
-                           const body_model *model, lm_vec3 *vertices, scene_error *error)
+static lm_result read_pose(const lm_scene *s, const scene_body_entry *entry, const scene_pose *pose,
+                           const body_model *model, lm_vec3 *vertices, lm_scene_error *error)
 {
-    pose_options options = {.target = pose->target,
-                            .has_frame = json_get(pose->head.json, "frame") != NULL,
-                            .frame = pose->frame,
-                            .z_up = entry->mesh->up == 1};
-    char *path = scene_file_path(s, pose->file != NULL ? pose->file : entry->mesh->file);
+    lm_pose_options options = {.target = pose->target,
+                               .has_frame = lmi_json_get(pose->head.json, "frame") != NULL,
+                               .frame = pose->frame,
+                               .z_up = entry->mesh->up == 1};
+    char *path = lmi_scene_file_path(s, pose->file != NULL ? pose->file : entry->mesh->file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
-    pose_data data;
-    mesh_error wrong;
+    lm_pose_data data;
+    lm_mesh_error wrong;
     lm_result result = LM_ERROR_ARGUMENT;
-    if (pose_read(path, &options, &data, &wrong)) {
+    if (lm_pose_read(path, &options, &data, &wrong)) {
         result = keep_pose(s, entry, pose, &data, model, vertices, error);
-        pose_free(&data);
+        lm_pose_free(&data);
     } else {
-        report_field(error, s->name, &pose->head, pose->file != NULL ? "file" : "target", "%s", wrong.text);
+        lmi_report_field(error, s->name, &pose->head, pose->file != NULL ? "file" : "target", "%s", wrong.text);
     }
     free(path);
     return result;
 }
 
-lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *model, scene_error *error)
+lm_result lmi_model_read_poses(lm_scene *s, const scene_body_entry *entry, body_model *model, lm_scene_error *error)
 {
     const scene_list *poses = entry->examples != NULL ? &entry->examples->poses : NULL;
     size_t count = model->mesh.vertex_count;
@@ -64,7 +64,7 @@ lm_result model_read_poses(scene *s, const scene_body_entry *entry, body_model *
     lm_result result = model->poses != NULL ? LM_OK : LM_ERROR_MEMORY;
     for (uint32_t k = 0; k < poses->count && result == LM_OK; k++) {
         const scene_pose *pose = LIST_ITEM(scene_pose, *poses, k);
-        if (pose_is_of_file(pose)) {
+        if (lmi_pose_is_of_file(pose)) {
             result = read_pose(s, entry, pose, model, model->poses + k * count, error);
         }
     }

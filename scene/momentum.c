@@ -24,7 +24,7 @@ static momentum_now look(const lm_world *world)
     return now;
 }
 
-static lm_dvec3 unexplained(const scene *s, const momentum_now *now)
+static lm_dvec3 unexplained(const lm_scene *s, const momentum_now *now)
 {
     const momentum_book *book = &s->momentum;
     lm_dvec3 change = vector_subtract(now->totals.momentum, book->momentum);
@@ -32,41 +32,41 @@ static lm_dvec3 unexplained(const scene *s, const momentum_now *now)
     return vector_add(book->unexplained, vector_subtract(change, outside));
 }
 
-static void note_scale(scene *s, const lm_totals *totals)
+static void note_scale(lm_scene *s, const lm_totals *totals)
 {
     if (totals->momentum_scale > s->momentum.scale) {
         s->momentum.scale = totals->momentum_scale;
     }
 }
 
-void momentum_begin(scene *s, const lm_world *world)
+void lmi_momentum_begin(lm_scene *s, const lm_world *world)
 {
     momentum_now now = look(world);
     s->momentum = (momentum_book){now.totals.momentum, now.outside, lm_dvec3_zero(), 0.0};
     note_scale(s, &now.totals);
 }
 
-void momentum_close(scene *s, const lm_world *world)
+void lmi_momentum_close(lm_scene *s, const lm_world *world)
 {
     momentum_now now = look(world);
     s->momentum.unexplained = unexplained(s, &now);
 }
 
-void momentum_reopen(scene *s, const lm_world *world)
+void lmi_momentum_reopen(lm_scene *s, const lm_world *world)
 {
     momentum_now now = look(world);
     s->momentum.momentum = now.totals.momentum;
     s->momentum.outside = now.outside;
 }
 
-void momentum_watch(scene *s, const lm_world *world)
+void lmi_momentum_watch(lm_scene *s, const lm_world *world)
 {
     lm_totals totals;
     lm_world_get_totals(world, &totals);
     note_scale(s, &totals);
 }
 
-double scene_momentum_error(const scene *s, const lm_world *world)
+double lm_scene_momentum_error(const lm_scene *s, const lm_world *world)
 {
     momentum_now now = look(world);
     double error = vector_length(unexplained(s, &now)), scale = now.totals.momentum_scale;

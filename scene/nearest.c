@@ -38,7 +38,7 @@ static uint32_t edit_distance(const char *a, const char *b)
     return rows[1][b_length];
 }
 
-nearest_name nearest_to(const char *wanted)
+nearest_name lmi_nearest_to(const char *wanted)
 {
     /* Up to a third of the letters may be wrong, and always two. */
     uint32_t length = (uint32_t)strlen(wanted);
@@ -46,7 +46,7 @@ nearest_name nearest_to(const char *wanted)
     return (nearest_name){.wanted = wanted, .best = NULL, .distance = allowed + 1};
 }
 
-void nearest_offer(nearest_name *nearest, const char *name)
+void lmi_nearest_offer(nearest_name *nearest, const char *name)
 {
     uint32_t distance = edit_distance(nearest->wanted, name);
     /* Replacing every letter of a short name is no likeness. */

@@ -10,9 +10,9 @@ typedef struct nearest_name {
     uint32_t distance;
 } nearest_name;
 
-nearest_name nearest_to(const char *wanted);
+nearest_name lmi_nearest_to(const char *wanted);
 
 /* Offers one of the known names; it must live as long as the result is used. */
-void nearest_offer(nearest_name *nearest, const char *name);
+void lmi_nearest_offer(nearest_name *nearest, const char *name);
 
 #endif

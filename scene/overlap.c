@@ -156,7 +156,7 @@ static bool may_overlap(const lm_body_info *a, const lm_body_info *b)
     return true;
 }
 
-lm_result overlap_of(const scene *s, const lm_world *world, const made_body *body, double *depth)
+lm_result lmi_overlap_of(const lm_scene *s, const lm_world *world, const made_body *body, double *depth)
 {
     lm_body_info info, other_info;
     surface own = {.vertices = NULL};

@@ -6,6 +6,6 @@
 
 /* The depth of the deepest vertex of the body's surface inside the surface of another body of the scene, in metres; 0 when
  * there is none, and for bodies without a surface. */
-lm_result overlap_of(const scene *s, const lm_world *world, const made_body *body, double *depth);
+lm_result lmi_overlap_of(const lm_scene *s, const lm_world *world, const made_body *body, double *depth);
 
 #endif

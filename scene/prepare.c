@@ -11,16 +11,16 @@
 #include <string.h>
 
 typedef struct preparation {
-    scene *scene;
-    scene_error *error;
+    lm_scene *scene;
+    lm_scene_error *error;
     uint32_t *name_table; /* hash table of body entries: index + 1, or 0; in the document's memory */
     uint32_t name_mask;
 } preparation;
 
 /* Reports at a field of a structure, and is false. */
-#define FAIL(p, head, field, ...) (report_field((p)->error, (p)->scene->name, (head), (field), __VA_ARGS__), false)
+#define FAIL(p, head, field, ...) (lmi_report_field((p)->error, (p)->scene->name, (head), (field), __VA_ARGS__), false)
 
-static bool given(const scene_head *head, const char *name) { return json_get(head->json, name) != NULL; }
+static bool given(const scene_head *head, const char *name) { return lmi_json_get(head->json, name) != NULL; }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Names
@@ -74,9 +74,9 @@ static bool resolve_body(const preparation *p, const scene_head *head, const cha
         return true;
     }
     const scene_list *entries = &p->scene->file->bodies;
-    nearest_name near = nearest_to(name);
+    nearest_name near = lmi_nearest_to(name);
     for (uint32_t i = 0; i < entries->count; i++) {
-        nearest_offer(&near, LIST_ITEM(scene_body_entry, *entries, i)->name);
+        lmi_nearest_offer(&near, LIST_ITEM(scene_body_entry, *entries, i)->name);
     }
     if (near.best != NULL) {
         return FAIL(p, head, field, "there is no body \"%.40s\" (expected the name of a body; did you mean \"%.40s\"?)",
@@ -92,14 +92,14 @@ static bool resolve_mover(const preparation *p, const scene_head *head, const ch
     if (name == NULL) {
         return true;
     }
-    nearest_name near = nearest_to(name);
+    nearest_name near = lmi_nearest_to(name);
     for (uint32_t i = 0; i < movers->count; i++) {
         const scene_mover *mover = LIST_ITEM(scene_mover, *movers, i);
         if (strcmp(mover->name, name) == 0) {
             *index = i;
             return true;
         }
-        nearest_offer(&near, mover->name);
+        lmi_nearest_offer(&near, mover->name);
     }
     if (near.best != NULL) {
         return FAIL(p, head, "mover",
@@ -371,7 +371,7 @@ static bool count_copies(const preparation *p, scene_body_entry *entry, uint64_t
 static bool give_name(const preparation *p, scene_body_entry *entry, uint32_t index)
 {
     if (entry->name == NULL) {
-        char *name = json_allocate(p->scene->document, 24);
+        char *name = lmi_json_allocate(p->scene->document, 24);
         if (name == NULL) {
             return FAIL(p, &entry->head, NULL, "out of memory");
         }
@@ -389,7 +389,7 @@ static bool check_body_names(preparation *p)
         size *= 2;
     }
     p->name_mask = size - 1;
-    p->name_table = json_allocate(p->scene->document, size * sizeof *p->name_table);
+    p->name_table = lmi_json_allocate(p->scene->document, size * sizeof *p->name_table);
     if (p->name_table == NULL) {
         return FAIL(p, &p->scene->file->head, "bodies", "out of memory");
     }
@@ -410,7 +410,7 @@ static bool check_body_names(preparation *p)
 
 static bool name_copies(const preparation *p, const scene_body_entry *entry)
 {
-    scene *s = p->scene;
+    lm_scene *s = p->scene;
     for (uint32_t copy = 0; copy < entry->range.count; copy++) {
         made_body *body = &s->bodies[entry->range.first + copy];
         body->name = entry->name;
@@ -418,7 +418,7 @@ static bool name_copies(const preparation *p, const scene_body_entry *entry)
             continue;
         }
         size_t size = strlen(entry->name) + 16;
-        char *name = json_allocate(s->document, size);
+        char *name = lmi_json_allocate(s->document, size);
         if (name == NULL) {
             return FAIL(p, &entry->head, NULL, "out of memory");
         }
@@ -445,9 +445,9 @@ static bool prepare_bodies(preparation *p)
     if (!check_body_names(p)) {
         return false;
     }
-    scene *s = p->scene;
+    lm_scene *s = p->scene;
     s->body_count = (uint32_t)bodies;
-    s->bodies = json_allocate(s->document, sizeof *s->bodies * (bodies + 1));
+    s->bodies = lmi_json_allocate(s->document, sizeof *s->bodies * (bodies + 1));
     if (s->bodies == NULL) {
         return FAIL(p, &s->file->head, "bodies", "out of memory");
     }
@@ -507,6 +507,9 @@ static bool check_solid(const preparation *p, const scene_collider *collider)
         return FAIL(p, &collider->head, "shape",
                     "is a mesh without triangles (expected \"mesh\", \"model\" or \"vertices\" beside it)");
     }
+    if (collider->cache != NULL && (collider->shape != LM_SHAPE_MESH || collider->mesh == NULL)) {
+        return FAIL(p, &collider->head, "cache", "moves nothing (expected \"shape\": \"mesh\" and \"mesh\" beside it)");
+    }
     if (listed != given(&collider->head, "triangles")) {
         return FAIL(p, &collider->head, listed ? "vertices" : "triangles",
                     "is alone (expected vertices and triangles together)");
@@ -553,6 +556,27 @@ static bool prepare_pins(const preparation *p)
     return true;
 }
 
+static bool prepare_joints(const preparation *p)
+{
+    const scene_list *joints = &p->scene->file->joints;
+    for (uint32_t i = 0; i < joints->count; i++) {
+        scene_joint *joint = LIST_ITEM(scene_joint, *joints, i);
+        if (!resolve_body(p, &joint->head, "body", joint->body, &joint->range) ||
+            !resolve_mover(p, &joint->head, joint->mover, &joint->mover_index) ||
+            (joint->to != NULL && !resolve_body(p, &joint->head, "to", joint->to, &joint->to_range))) {
+            return false;
+        }
+        if (joint->to != NULL && joint->to_range.count != 1 && joint->to_range.count != joint->range.count) {
+            return FAIL(p, &joint->head, "to", "has %u copies (expected 1, or %u as \"body\" has)",
+                        (unsigned)joint->to_range.count, (unsigned)joint->range.count);
+        }
+        if (!(vector_length(joint->axis) > 1e-12)) {
+            return FAIL(p, &joint->head, "axis", "has no length (expected a direction)");
+        }
+    }
+    return true;
+}
+
 static bool prepare_drags(const preparation *p)
 {
     const scene_list *drags = &p->scene->file->drags;
@@ -574,7 +598,7 @@ static bool prepare_drags(const preparation *p)
                             (key - 1)->time);
             }
         }
-        drag->ids = json_allocate(p->scene->document, sizeof *drag->ids * drag->range.count);
+        drag->ids = lmi_json_allocate(p->scene->document, sizeof *drag->ids * drag->range.count);
         if (drag->ids == NULL) {
             return FAIL(p, &drag->head, NULL, "out of memory");
         }
@@ -628,10 +652,10 @@ static bool prepare_events(const preparation *p)
 
 static bool prepare_expect(const preparation *p, scene_expect *expect)
 {
-    const char *measure = measure_name(expect->measure);
+    const char *measure = lmi_measure_name(expect->measure);
     scene_range times = {0, 1};
-    expect->range = (scene_range){0, measure_is_of_body(expect->measure) ? p->scene->body_count : 1};
-    if (!measure_is_of_body(expect->measure) && (expect->body != NULL || expect->times != NULL)) {
+    expect->range = (scene_range){0, lmi_measure_is_of_body(expect->measure) ? p->scene->body_count : 1};
+    if (!lmi_measure_is_of_body(expect->measure) && (expect->body != NULL || expect->times != NULL)) {
         return FAIL(p, &expect->head, expect->body != NULL ? "body" : "times",
                     "\"%s\" is measured for the whole world (expected no body)", measure);
     }
@@ -646,12 +670,12 @@ static bool prepare_expect(const preparation *p, scene_expect *expect)
                     (unsigned)times.count, expect->times);
     }
     expect->times_body = times.first;
-    if (given(&expect->head, "box") != measure_needs_box(expect->measure)) {
-        return measure_needs_box(expect->measure)
+    if (given(&expect->head, "box") != lmi_measure_needs_box(expect->measure)) {
+        return lmi_measure_needs_box(expect->measure)
                    ? FAIL(p, &expect->head, NULL, "incomplete (expected \"box\" with \"%s\")", measure)
                    : FAIL(p, &expect->head, "box", "has no meaning for \"%s\" (expected none)", measure);
     }
-    expect->records = json_allocate(p->scene->document, sizeof(expect_record) * (expect->range.count + 1));
+    expect->records = lmi_json_allocate(p->scene->document, sizeof(expect_record) * (expect->range.count + 1));
     if (expect->records == NULL) {
         return FAIL(p, &expect->head, NULL, "out of memory");
     }
@@ -667,11 +691,11 @@ static bool check_camera(const preparation *p, const scene_camera *camera)
     return FAIL(p, &camera->head, "at", "is where it looks at (expected another point than look_at)");
 }
 
-bool prepare_scene(scene *s, scene_error *error)
+bool lmi_prepare_scene(lm_scene *s, lm_scene_error *error)
 {
     preparation p = {.scene = s, .error = error};
     if (!prepare_bodies(&p) || !prepare_movers(&p) || !prepare_colliders(&p) || !prepare_pins(&p) ||
-        !prepare_drags(&p) || !prepare_events(&p) || !check_camera(&p, s->file->camera)) {
+        !prepare_joints(&p) || !prepare_drags(&p) || !prepare_events(&p) || !check_camera(&p, s->file->camera)) {
         return false;
     }
     for (uint32_t i = 0; i < s->file->expect.count; i++) {

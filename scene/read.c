@@ -9,7 +9,7 @@
 typedef struct reading {
     json_document *document;
     const char *file;
-    scene_error *error;
+    lm_scene_error *error;
     char path[REPORT_PATH_SIZE]; /* of the value being read */
     size_t path_length;
     bool failed;
@@ -27,13 +27,13 @@ static void fail(reading *r, report_place place, const char *format, ...)
     r->failed = true;
     va_list arguments;
     va_start(arguments, format);
-    report_va(r->error, place, format, arguments);
+    lmi_report_va(r->error, place, format, arguments);
     va_end(arguments);
 }
 
 static void fail_memory(reading *r, const json_value *value)
 {
-    fail(r, report_at(r->file, value, r->path), "out of memory");
+    fail(r, lmi_report_at(r->file, value, r->path), "out of memory");
 }
 
 /* Extends the path; returns its old length for leave(). */
@@ -72,7 +72,7 @@ static phrase describe(const json_value *value)
     } else if (value->kind == JSON_KIND_BOOL) {
         snprintf(p.text, sizeof p.text, value->boolean ? "true" : "false");
     } else {
-        snprintf(p.text, sizeof p.text, "%s", json_kind_text(value->kind));
+        snprintf(p.text, sizeof p.text, "%s", lmi_json_kind_text(value->kind));
     }
     return p;
 }
@@ -81,7 +81,7 @@ static phrase describe(const json_value *value)
 static phrase describe_range(const format_field *field, const char *kind)
 {
     double low, high;
-    format_range(field, &low, &high);
+    lmi_format_range(field, &low, &high);
     const char *unit = field->unit != NULL ? field->unit : "";
     const char *in = field->unit != NULL ? " in " : "";
     phrase p;
@@ -97,7 +97,7 @@ static phrase describe_range(const format_field *field, const char *kind)
 
 static void fail_value(reading *r, const json_value *value, const char *expected)
 {
-    fail(r, report_at(r->file, value, r->path), "is %s (expected %s)", describe(value).text, expected);
+    fail(r, lmi_report_at(r->file, value, r->path), "is %s (expected %s)", describe(value).text, expected);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ static void fail_value(reading *r, const json_value *value, const char *expected
 static double read_number(reading *r, const format_field *field, const json_value *value)
 {
     double low, high;
-    format_range(field, &low, &high);
+    lmi_format_range(field, &low, &high);
     bool good = value->kind == JSON_KIND_NUMBER && value->number <= high &&
                 (field->above_low ? value->number > low : value->number >= low);
     /* Numbers end as float32: one that would become zero there is not above zero. */
@@ -124,7 +124,7 @@ static double read_number(reading *r, const format_field *field, const json_valu
 static uint32_t read_count(reading *r, const format_field *field, const json_value *value)
 {
     double low, high;
-    format_range(field, &low, &high);
+    lmi_format_range(field, &low, &high);
     if (value->kind != JSON_KIND_NUMBER || !(value->number >= low && value->number <= high) ||
         value->number != floor(value->number)) {
         fail_value(r, value, describe_range(field, "a whole number").text);
@@ -149,7 +149,7 @@ static const char *read_text(reading *r, const json_value *value)
         return "";
     }
     if (strlen(value->text) != value->length) {
-        fail(r, report_at(r->file, value, r->path), "contains a zero character (expected text)");
+        fail(r, lmi_report_at(r->file, value, r->path), "contains a zero character (expected text)");
     }
     return value->text;
 }
@@ -159,13 +159,13 @@ static uint32_t read_choice(reading *r, const format_field *field, const json_va
     phrase names = {""};
     size_t used = 0;
     const char *wanted = value->kind == JSON_KIND_STRING ? value->text : "";
-    nearest_name near = nearest_to(wanted);
+    nearest_name near = lmi_nearest_to(wanted);
     for (uint32_t i = 0; field->choice(i) != NULL; i++) {
         const char *name = field->choice(i);
         if (value->kind == JSON_KIND_STRING && value->length == strlen(name) && strcmp(wanted, name) == 0) {
             return i;
         }
-        nearest_offer(&near, name);
+        lmi_nearest_offer(&near, name);
         if (used < sizeof names.text) {
             int added = snprintf(names.text + used, sizeof names.text - used, "%s\"%s\"", i > 0 ? ", " : "", name);
             used += added > 0 ? (size_t)added : 0;
@@ -174,7 +174,7 @@ static uint32_t read_choice(reading *r, const format_field *field, const json_va
     if (used >= sizeof names.text) {
         snprintf(names.text, sizeof names.text, "a known name");
     }
-    report_place place = report_at(r->file, value, r->path);
+    report_place place = lmi_report_at(r->file, value, r->path);
     if (near.best != NULL) {
         fail(r, place, "is %s (expected %s%s; did you mean \"%s\"?)", describe(value).text,
              names.text[0] == '"' ? "one of " : "", names.text, near.best);
@@ -210,7 +210,7 @@ static bool read_three(reading *r, const json_value *value, const char *expected
 {
     if (value->kind != JSON_KIND_ARRAY || value->count != 3) {
         if (value->kind == JSON_KIND_ARRAY) {
-            fail(r, report_at(r->file, value, r->path), "has %u elements (expected %s)", (unsigned)value->count,
+            fail(r, lmi_report_at(r->file, value, r->path), "has %u elements (expected %s)", (unsigned)value->count,
                  expected);
         } else {
             fail_value(r, value, expected);
@@ -270,22 +270,22 @@ static rotation read_rotation(reading *r, const json_value *value)
 {
     static const format_field euler = {.low = -1e6, .high = 1e6, .unit = "deg"};
     if (value->kind == JSON_KIND_ARRAY) {
-        return rotation_from_euler(read_vector(r, &euler, value));
+        return lmi_rotation_from_euler(read_vector(r, &euler, value));
     }
     if (value->kind != JSON_KIND_OBJECT) {
         fail_value(r, value, "three angles in degrees, [x, y, z], or {\"axis\": [x, y, z], \"angle\": degrees}");
-        return rotation_identity();
+        return lmi_rotation_identity();
     }
     axis_angle given = {.angle = 0.0};
     read_record(r, &axis_angle_record, value, &given.head);
     if (r->failed) {
-        return rotation_identity();
+        return lmi_rotation_identity();
     }
     if (!(vector_length(given.axis) > 1e-100)) {
-        fail(r, report_at(r->file, json_get(value, "axis"), r->path), "the axis has no length");
-        return rotation_identity();
+        fail(r, lmi_report_at(r->file, lmi_json_get(value, "axis"), r->path), "the axis has no length");
+        return lmi_rotation_identity();
     }
-    return rotation_about(given.axis, given.angle);
+    return lmi_rotation_about(given.axis, given.angle);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ static void read_list(reading *r, const format_field *list, const json_value *va
         return;
     }
     size_t size = element_size(list);
-    char *items = json_allocate(r->document, size * (value->count + 1));
+    char *items = lmi_json_allocate(r->document, size * (value->count + 1));
     if (items == NULL) {
         fail_memory(r, value);
         return;
@@ -353,6 +353,27 @@ static void read_list(reading *r, const format_field *list, const json_value *va
  * Structures
  */
 
+/* A material may be a plain string, which is then its preset. */
+static const json_value *record_of_word(reading *r, const format_field *field, const json_value *value)
+{
+    json_value *object = NULL;
+    if (value->kind == JSON_KIND_STRING && lmi_format_takes_word(field)) {
+        object = lmi_json_allocate(r->document, sizeof *object);
+        if (object != NULL) {
+            *object = *value;
+            object->kind = JSON_KIND_OBJECT;
+            object->first = object->last = NULL;
+            object->count = 0;
+            object->key = NULL;
+            object = lmi_json_put(r->document, object, WORD_OF_MATERIAL, value) ? object : NULL;
+        }
+        if (object == NULL) {
+            fail_memory(r, value);
+        }
+    }
+    return object ? object : value;
+}
+
 static void read_field(reading *r, const format_field *field, const json_value *value, void *out)
 {
     switch (field->type) {
@@ -366,12 +387,12 @@ static void read_field(reading *r, const format_field *field, const json_value *
     case FIELD_ROTATION: *(rotation *)out = read_rotation(r, value); break;
     case FIELD_COLOUR: read_colour(r, value, out); break;
     case FIELD_RECORD: {
-        scene_head *head = json_allocate(r->document, field->record->size);
+        scene_head *head = lmi_json_allocate(r->document, field->record->size);
         if (head == NULL) {
             fail_memory(r, value);
             break;
         }
-        read_record(r, field->record, value, head);
+        read_record(r, field->record, record_of_word(r, field, value), head);
         *(void **)out = head;
         break;
     }
@@ -388,17 +409,17 @@ static void check_names(reading *r, const format_record *record, const json_valu
 {
     for (const json_value *member = json->first; member != NULL && !r->failed; member = member->next) {
         bool whole = strlen(member->key) == member->key_length; /* no zero character in it */
-        if (whole && format_find(record, member->key) != NULL) {
+        if (whole && lmi_format_find(record, member->key) != NULL) {
             continue;
         }
-        nearest_name near = nearest_to(member->key);
+        nearest_name near = lmi_nearest_to(member->key);
         for (uint32_t i = 0; i < record->field_count; i++) {
-            nearest_offer(&near, record->fields[i].name);
+            lmi_nearest_offer(&near, record->fields[i].name);
         }
         char key[48];
         snprintf(key, sizeof key, "%.40s", member->key);
         size_t old = enter_field(r, key);
-        report_place place = report_at_key(r->file, member, r->path);
+        report_place place = lmi_report_at_key(r->file, member, r->path);
         if (near.best != NULL) {
             fail(r, place, "unknown field (expected a field of %s; did you mean \"%s\"?)", record->name, near.best);
         } else {
@@ -417,10 +438,10 @@ static void check_group(reading *r, const field_group *group, const json_value *
     const json_value *first = NULL;
     const size_t most = sizeof group->names / sizeof group->names[0];
     for (size_t i = 0; i < most && group->names[i] != NULL; i++) {
-        const json_value *member = json_get(json, group->names[i]);
+        const json_value *member = lmi_json_get(json, group->names[i]);
         if (member != NULL && first != NULL) {
             const json_value *later = is_before(first->key_place, member->key_place) ? member : first;
-            fail(r, report_at_key(r->file, later, r->path), "\"%s\" and \"%s\" exclude each other", first->key,
+            fail(r, lmi_report_at_key(r->file, later, r->path), "\"%s\" and \"%s\" exclude each other", first->key,
                  member->key);
             return;
         }
@@ -430,7 +451,7 @@ static void check_group(reading *r, const field_group *group, const json_value *
         used += added > 0 ? (size_t)added : 0;
     }
     if (first == NULL && group->required) {
-        fail(r, report_at(r->file, json, r->path), "incomplete (expected %s)", names.text);
+        fail(r, lmi_report_at(r->file, json, r->path), "incomplete (expected %s)", names.text);
     }
 }
 
@@ -441,9 +462,9 @@ static const json_value *standard_value(reading *r, const format_field *field, c
         return NULL;
     }
     json_error error;
-    const json_value *value = json_parse(r->document, field->standard, strlen(field->standard), NULL, &error);
+    const json_value *value = lmi_json_parse(r->document, field->standard, strlen(field->standard), NULL, &error);
     if (value == NULL) {
-        fail(r, report_at(r->file, json, r->path), "default of \"%s\": %s", field->name, error.text);
+        fail(r, lmi_report_at(r->file, json, r->path), "default of \"%s\": %s", field->name, error.text);
     }
     return value;
 }
@@ -456,7 +477,7 @@ static void read_record(reading *r, const format_record *record, const json_valu
         fail_value(r, json, expected.text);
         return;
     }
-    char *path = json_allocate(r->document, r->path_length + 1);
+    char *path = lmi_json_allocate(r->document, r->path_length + 1);
     if (path == NULL) {
         fail_memory(r, json);
         return;
@@ -470,9 +491,9 @@ static void read_record(reading *r, const format_record *record, const json_valu
     }
     for (uint32_t i = 0; i < record->field_count && !r->failed; i++) {
         const format_field *field = &record->fields[i];
-        const json_value *value = json_get(json, field->name);
+        const json_value *value = lmi_json_get(json, field->name);
         if (value == NULL && field->required) {
-            fail(r, report_at(r->file, json, r->path), "incomplete (expected \"%s\": %s)", field->name,
+            fail(r, lmi_report_at(r->file, json, r->path), "incomplete (expected \"%s\": %s)", field->name,
                  field->doc != NULL ? field->doc : "a value");
             return;
         }
@@ -485,14 +506,14 @@ static void read_record(reading *r, const format_record *record, const json_valu
     }
 }
 
-scene_file *read_scene(json_document *document, const json_value *root, const char *file, scene_error *error)
+scene_file *lmi_read_scene(json_document *document, const json_value *root, const char *file, lm_scene_error *error)
 {
     reading r = {.document = document, .file = file, .error = error};
-    scene_file *s = json_allocate(document, sizeof *s);
+    scene_file *s = lmi_json_allocate(document, sizeof *s);
     if (s == NULL) {
         snprintf(error->text, sizeof error->text, "%s: out of memory", file);
         return NULL;
     }
-    read_record(&r, &format_scene, root, &s->head);
+    read_record(&r, &lmi_format_scene, root, &s->head);
     return r.failed ? NULL : s;
 }

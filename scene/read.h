@@ -2,10 +2,10 @@
 #ifndef LIMBER_SCENE_READ_H
 #define LIMBER_SCENE_READ_H
 
+#include "limber/scene.h"
 #include "scene/format.h"
-#include "scene/scene.h"
 
 /* Memory comes from the document. `file` is the name that errors begin with. Null and *error on failure. */
-scene_file *read_scene(json_document *document, const json_value *root, const char *file, scene_error *error);
+scene_file *lmi_read_scene(json_document *document, const json_value *root, const char *file, lm_scene_error *error);
 
 #endif

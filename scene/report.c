@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-report_place report_at(const char *file, const json_value *value, const char *path)
+report_place lmi_report_at(const char *file, const json_value *value, const char *path)
 {
     return (report_place){file, value->source, value->place, path};
 }
 
-report_place report_at_key(const char *file, const json_value *member, const char *path)
+report_place lmi_report_at_key(const char *file, const json_value *member, const char *path)
 {
     return (report_place){file, member->source, member->key_place, path};
 }
@@ -23,9 +23,9 @@ static void flatten(char *text)
     }
 }
 
-void report_va(scene_error *error, report_place place, const char *format, va_list arguments)
+void lmi_report_va(lm_scene_error *error, report_place place, const char *format, va_list arguments)
 {
-    char what[SCENE_ERROR_SIZE];
+    char what[LM_SCENE_ERROR_SIZE];
     vsnprintf(what, sizeof what, format, arguments);
     const char *path = place.path;
     const char *colon = path[0] == '\0' ? "" : ": ";
@@ -40,23 +40,23 @@ void report_va(scene_error *error, report_place place, const char *format, va_li
     flatten(error->text);
 }
 
-void report(scene_error *error, report_place place, const char *format, ...)
+void lmi_report(lm_scene_error *error, report_place place, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    report_va(error, place, format, arguments);
+    lmi_report_va(error, place, format, arguments);
     va_end(arguments);
 }
 
-void report_field(scene_error *error, const char *file, const scene_head *head, const char *name, const char *format,
-                  ...)
+void lmi_report_field(lm_scene_error *error, const char *file, const scene_head *head, const char *name,
+                      const char *format, ...)
 {
     char path[REPORT_PATH_SIZE];
     snprintf(path, sizeof path, "%s%s%s", head->path, name != NULL && head->path[0] != '\0' ? "." : "",
              name != NULL ? name : "");
-    const json_value *value = name != NULL ? json_get(head->json, name) : NULL;
+    const json_value *value = name != NULL ? lmi_json_get(head->json, name) : NULL;
     va_list arguments;
     va_start(arguments, format);
-    report_va(error, report_at(file, value != NULL ? value : head->json, path), format, arguments);
+    lmi_report_va(error, lmi_report_at(file, value != NULL ? value : head->json, path), format, arguments);
     va_end(arguments);
 }

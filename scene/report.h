@@ -10,8 +10,8 @@
 
 #include "io/json.h"
 #include "io/text.h"
+#include "limber/scene.h"
 #include "scene/format.h"
-#include "scene/scene.h"
 
 #include <stdarg.h>
 
@@ -23,18 +23,18 @@ typedef struct report_place {
     const char *path;
 } report_place;
 
-report_place report_at(const char *file, const json_value *value, const char *path);
-report_place report_at_key(const char *file, const json_value *member, const char *path);
+report_place lmi_report_at(const char *file, const json_value *value, const char *path);
+report_place lmi_report_at_key(const char *file, const json_value *member, const char *path);
 
-void report_va(scene_error *error, report_place place, const char *format, va_list arguments);
-void report(scene_error *error, report_place place, const char *format, ...) TEXT_PRINTF(3, 4);
+void lmi_report_va(lm_scene_error *error, report_place place, const char *format, va_list arguments);
+void lmi_report(lm_scene_error *error, report_place place, const char *format, ...) TEXT_PRINTF(3, 4);
 
 /* Room for the path of a field: deeper or longer ones are cut. */
 #define REPORT_PATH_SIZE 256
 
 /* About the field `name` of a structure that has been read (at its value, or at the structure when it is absent);
  * null: about the structure itself. */
-void report_field(scene_error *error, const char *file, const scene_head *head, const char *name, const char *format,
-                  ...) TEXT_PRINTF(5, 6);
+void lmi_report_field(lm_scene_error *error, const char *file, const scene_head *head, const char *name,
+                      const char *format, ...) TEXT_PRINTF(5, 6);
 
 #endif

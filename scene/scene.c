@@ -1,9 +1,9 @@
 /* Opening and closing scenes: built-in by name, or from a file. */
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include "cmake/embedded.h"
-#include "io/mesh.h"
 #include "io/system.h"
+#include "limber/mesh.h"
 #include "scene/from_mesh.h"
 #include "scene/internal.h"
 #include "scene/nearest.h"
@@ -14,32 +14,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *scene_builtin_name(uint32_t index)
+const char *lm_scene_builtin_name(uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++) {
-        if (embedded_scenes[i].name == NULL) {
+        if (lmi_embedded_scenes[i].name == NULL) {
             return NULL;
         }
     }
-    return embedded_scenes[index].name;
+    return lmi_embedded_scenes[index].name;
 }
 
-const char *scene_builtin_text(const char *name) { return embedded_find(embedded_scenes, name); }
+const char *lm_scene_builtin_text(const char *name) { return embedded_find(lmi_embedded_scenes, name); }
 
 static char *copy_text(json_document *document, const char *text)
 {
     size_t length = strlen(text);
-    char *copy = json_allocate(document, length + 1);
+    char *copy = lmi_json_allocate(document, length + 1);
     return copy != NULL ? memcpy(copy, text, length) : NULL;
 }
 
-scene *scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
-                          uint32_t set_count, scene_error *error)
+lm_scene *lmi_scene_open_text_as(const char *name, bool own, const char *text, size_t length, const char *const *sets,
+                                 uint32_t set_count, lm_scene_error *error)
 {
-    json_document *document = json_create();
-    scene *s = document != NULL ? json_allocate(document, sizeof *s) : NULL;
+    json_document *document = lmi_json_create();
+    lm_scene *s = document != NULL ? lmi_json_allocate(document, sizeof *s) : NULL;
     if (s == NULL || (s->name = copy_text(document, name)) == NULL) {
-        json_free(document);
+        lmi_json_free(document);
         snprintf(error->text, sizeof error->text, "%.200s: out of memory", name);
         return NULL;
     }
@@ -47,30 +47,30 @@ scene *scene_open_text_as(const char *name, bool own, const char *text, size_t l
     s->watching = true;
 
     json_error wrong;
-    json_value *root = json_parse(document, text, length, own ? NULL : s->name, &wrong);
+    json_value *root = lmi_json_parse(document, text, length, own ? NULL : s->name, &wrong);
     bool good = root != NULL;
     if (!good) {
-        report(error, (report_place){s->name, NULL, wrong.place, "JSON"}, "%s", wrong.text);
+        lmi_report(error, (report_place){s->name, NULL, wrong.place, "JSON"}, "%s", wrong.text);
     }
     for (uint32_t i = 0; i < set_count && good; i++) {
         const char *set = copy_text(document, sets[i]); /* values keep pointing to it */
         if (set == NULL) {
             snprintf(error->text, sizeof error->text, "%.200s: out of memory", name);
         }
-        good = set != NULL && set_apply(document, root, set, error);
+        good = set != NULL && lmi_set_apply(document, root, set, error);
     }
-    s->file = good ? read_scene(document, root, s->name, error) : NULL;
-    if (s->file == NULL || !prepare_scene(s, error)) {
-        scene_close(s);
+    s->file = good ? lmi_read_scene(document, root, s->name, error) : NULL;
+    if (s->file == NULL || !lmi_prepare_scene(s, error)) {
+        lm_scene_close(s);
         return NULL;
     }
     return s;
 }
 
-scene *scene_open_text(const char *name, const char *text, size_t length, const char *const *sets, uint32_t set_count,
-                       scene_error *error)
+lm_scene *lm_scene_open_text(const char *name, const char *text, size_t length, const char *const *sets,
+                             uint32_t set_count, lm_scene_error *error)
 {
-    return scene_open_text_as(name, true, text, length, sets, set_count, error);
+    return lmi_scene_open_text_as(name, true, text, length, sets, set_count, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -84,11 +84,11 @@ static bool looks_like_path(const char *name)
            (length > 5 && strcmp(name + length - 5, ".json") == 0);
 }
 
-static void report_unknown(const char *name, scene_error *error)
+static void report_unknown(const char *name, lm_scene_error *error)
 {
-    nearest_name near = nearest_to(name);
-    for (uint32_t i = 0; scene_builtin_name(i) != NULL; i++) {
-        nearest_offer(&near, scene_builtin_name(i));
+    nearest_name near = lmi_nearest_to(name);
+    for (uint32_t i = 0; lm_scene_builtin_name(i) != NULL; i++) {
+        lmi_nearest_offer(&near, lm_scene_builtin_name(i));
     }
     if (near.best != NULL) {
         snprintf(
@@ -103,9 +103,9 @@ static void report_unknown(const char *name, scene_error *error)
 }
 
 /* The whole file, to be freed; null and *error on failure. */
-static char *read_file(const char *path, size_t *length, scene_error *error)
+static char *read_file(const char *path, size_t *length, lm_scene_error *error)
 {
-    FILE *file = system_open(path, "rb");
+    FILE *file = lmi_system_open(path, "rb");
     if (file == NULL) {
         if (!looks_like_path(path)) {
             report_unknown(path, error);
@@ -118,13 +118,13 @@ static char *read_file(const char *path, size_t *length, scene_error *error)
     char block[16384];
     size_t got;
     while ((got = fread(block, 1, sizeof block, file)) > 0 && text.length <= JSON_MAX_BYTES) {
-        text_add(&text, block, got);
+        lmi_text_add(&text, block, got);
     }
     bool bad = ferror(file) != 0;
     int why = errno;
     fclose(file);
     *length = text.length;
-    char *bytes = text_take(&text);
+    char *bytes = lmi_text_take(&text);
     if (bad || bytes == NULL) {
         snprintf(error->text, sizeof error->text, "%.200s: cannot be read: %s", path,
                  bad ? strerror(why) : "out of memory");
@@ -134,31 +134,32 @@ static char *read_file(const char *path, size_t *length, scene_error *error)
     return bytes;
 }
 
-scene *scene_open(const char *name, const char *const *sets, uint32_t set_count, scene_error *error)
+lm_scene *lm_scene_open(const char *name, const char *const *sets, uint32_t set_count, lm_scene_error *error)
 {
-    const char *builtin = scene_builtin_text(name);
+    const char *builtin = lm_scene_builtin_text(name);
     if (builtin != NULL) {
-        return scene_open_text(name, builtin, strlen(builtin), sets, set_count, error);
+        return lm_scene_open_text(name, builtin, strlen(builtin), sets, set_count, error);
     }
-    if (mesh_is_name(name)) {
-        return scene_open_mesh(name, sets, set_count, error);
+    if (lm_mesh_is_name(name)) {
+        return lmi_scene_open_mesh(name, sets, set_count, error);
     }
     size_t length = 0;
     char *text = read_file(name, &length, error);
     if (text == NULL) {
         return NULL;
     }
-    scene *s = scene_open_text(name, text, length, sets, set_count, error);
+    lm_scene *s = lm_scene_open_text(name, text, length, sets, set_count, error);
     free(text);
     return s;
 }
 
-void scene_close(scene *s)
+void lm_scene_close(lm_scene *s)
 {
     if (s != NULL) {
-        mesh_free(&s->mesh);
-        rig_files_free(s);
-        json_free(s->document); /* the scene itself lives in it */
+        lm_mesh_free(&s->mesh);
+        lmi_rig_files_free(s);
+        lmi_collider_motions_free(s);
+        lmi_json_free(s->document); /* the scene itself lives in it */
     }
 }
 
@@ -166,59 +167,62 @@ void scene_close(scene *s)
  * Getters
  */
 
-const char *scene_note(const scene *s) { return s->note; }
+const char *lm_scene_note(const lm_scene *s) { return s->note; }
 
-const char *scene_title(const scene *s) { return s->file->title; }
+const char *lm_scene_title(const lm_scene *s) { return s->file->title; }
 
-const char *scene_figure(const scene *s) { return s->file->figure; }
+const char *lm_scene_figure(const lm_scene *s) { return s->file->figure; }
 
-uint32_t scene_frames(const scene *s) { return s->file->frames; }
+uint32_t lm_scene_frames(const lm_scene *s) { return s->file->frames; }
 
-bool scene_get_view(const scene *s, scene_view *view)
+bool lm_scene_get_view(const lm_scene *s, lm_scene_view *view)
 {
     const scene_camera *camera = s->file->camera;
     if (camera == NULL) {
         return false;
     }
-    *view = (scene_view){camera->at, camera->look_at, camera->field_of_view};
+    *view = (lm_scene_view){camera->at, camera->look_at, camera->field_of_view};
     return true;
 }
 
-bool scene_has_eye(const scene *s)
+bool lm_scene_has_eye(const lm_scene *s)
 {
-    bool has = json_get(s->file->head.json, "eye") != NULL;
+    bool has = lmi_json_get(s->file->head.json, "eye") != NULL;
     for (uint32_t i = 0; i < s->file->events.count && !has; i++) {
-        has = json_get(LIST_ITEM(scene_event, s->file->events, i)->head.json, "eye") != NULL;
+        has = lmi_json_get(LIST_ITEM(scene_event, s->file->events, i)->head.json, "eye") != NULL;
     }
     return has;
 }
 
-uint32_t scene_body_count(const scene *s) { return s->body_count; }
+uint32_t lm_scene_body_count(const lm_scene *s) { return s->body_count; }
 
-scene_body scene_get_body(const scene *s, uint32_t index)
+lm_scene_body lm_scene_get_body(const lm_scene *s, uint32_t index)
 {
-    return (scene_body){s->bodies[index].id, s->bodies[index].name, s->bodies[index].label};
+    return (lm_scene_body){s->bodies[index].id, s->bodies[index].name, s->bodies[index].label};
 }
 
-scene_colours scene_get_colours(const scene *s, uint32_t body_index) { return s->bodies[body_index].colours; }
+lm_scene_colours lm_scene_get_colours(const lm_scene *s, uint32_t body_index) { return s->bodies[body_index].colours; }
 
-scene_collider_made scene_get_collider(const scene *s, uint32_t index)
+lm_scene_texture lm_scene_get_texture(const lm_scene *s, uint32_t body_index) { return s->bodies[body_index].texture; }
+
+lm_scene_collider_made lm_scene_get_collider(const lm_scene *s, uint32_t index)
 {
     const scene_collider *collider = LIST_ITEM(scene_collider, s->file->colliders, index);
-    bool coloured = json_get(collider->head.json, "colour") != NULL;
-    return (scene_collider_made){collider->id, {coloured ? collider->colour : NULL, coloured ? 1 : 0}};
+    bool coloured = lmi_json_get(collider->head.json, "colour") != NULL;
+    return (lm_scene_collider_made){collider->id, {coloured ? collider->colour : NULL, coloured ? 1 : 0}};
 }
 
-void scene_watch(scene *s, bool on) { s->watching = on; }
+void lm_scene_watch(lm_scene *s, bool on) { s->watching = on; }
 
-scene_contents scene_get_contents(const scene *s)
+lm_scene_contents lm_scene_get_contents(const lm_scene *s)
 {
     const scene_file *file = s->file;
-    return (scene_contents){.colliders = file->colliders.count,
-                            .movers = file->movers.count,
-                            .pins = file->pins.count,
-                            .drags = file->drags.count,
-                            .fields = file->fields.count,
-                            .events = file->events.count,
-                            .expectations = file->expect.count};
+    return (lm_scene_contents){.colliders = file->colliders.count,
+                               .movers = file->movers.count,
+                               .pins = file->pins.count,
+                               .joints = file->joints.count,
+                               .drags = file->drags.count,
+                               .fields = file->fields.count,
+                               .events = file->events.count,
+                               .expectations = file->expect.count};
 }

@@ -15,7 +15,7 @@ typedef struct setting {
     const char *source; /* "--set bodies[0].mass=2" */
     const char *at;     /* what is left of the path */
     const char *equals; /* the end of the path */
-    scene_error *error;
+    lm_scene_error *error;
 } setting;
 
 static bool fail(setting *s, const char *format, ...)
@@ -47,7 +47,7 @@ static json_value *parse_value(setting *s)
 {
     const char *text = s->equals + 1;
     json_error error;
-    json_value *value = json_parse(s->document, text, strlen(text), s->source, &error);
+    json_value *value = lmi_json_parse(s->document, text, strlen(text), s->source, &error);
     if (value != NULL) {
         return value;
     }
@@ -55,7 +55,7 @@ static json_value *parse_value(setting *s)
         fail(s, "%s, at character %u of the value", error.text, (unsigned)error.place.column);
         return NULL;
     }
-    value = json_allocate(s->document, sizeof *value);
+    value = lmi_json_allocate(s->document, sizeof *value);
     if (value == NULL) {
         fail(s, "out of memory");
         return NULL;
@@ -78,10 +78,10 @@ static json_value *step_into_list(setting *s, json_value *value)
         return NULL;
     }
     if (value->kind != JSON_KIND_ARRAY) {
-        fail(s, "%.*s: is %s (expected a list)", done_length(s), s->text, json_kind_text(value->kind));
+        fail(s, "%.*s: is %s (expected a list)", done_length(s), s->text, lmi_json_kind_text(value->kind));
         return NULL;
     }
-    json_value *element = json_at(value, index);
+    json_value *element = lmi_json_at(value, index);
     if (element == NULL) {
         fail(s, "%.*s: has %u elements (expected an index below that)", done_length(s), s->text,
              (unsigned)value->count);
@@ -107,14 +107,14 @@ static json_value *step_into_object(setting *s, json_value *value)
     memcpy(name, s->at, length);
     name[length] = '\0';
     if (value->kind != JSON_KIND_OBJECT) {
-        fail(s, "%.*s: is %s (expected an object)", done_length(s), s->text, json_kind_text(value->kind));
+        fail(s, "%.*s: is %s (expected an object)", done_length(s), s->text, lmi_json_kind_text(value->kind));
         return NULL;
     }
     s->at = c;
-    json_value *member = json_get(value, name);
+    json_value *member = lmi_json_get(value, name);
     if (member == NULL) {
         json_value made = {.kind = JSON_KIND_OBJECT, .place = {1, 1}, .source = s->source};
-        member = json_put(s->document, value, name, &made);
+        member = lmi_json_put(s->document, value, name, &made);
         if (member == NULL) {
             fail(s, "out of memory");
         }
@@ -122,10 +122,10 @@ static json_value *step_into_object(setting *s, json_value *value)
     return member;
 }
 
-bool set_apply(json_document *document, json_value *root, const char *text, scene_error *error)
+bool lmi_set_apply(json_document *document, json_value *root, const char *text, lm_scene_error *error)
 {
     size_t length = strlen(text);
-    char *source = json_allocate(document, length + 7);
+    char *source = lmi_json_allocate(document, length + 7);
     const char *equals = strchr(text, '=');
     setting s = {document, text, source, text, equals, error};
     if (source == NULL) {

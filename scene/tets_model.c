@@ -1,7 +1,7 @@
 /*
  * The tetrahedra of a body from a file: its own, that of its mesh where that has some, or none. They are placed as the mesh is.
  */
-#include "io/tets.h"
+#include "limber/tets.h"
 #include "scene/model.h"
 
 #include <stdlib.h>
@@ -14,13 +14,14 @@ static const char *file_of(const scene_body_entry *entry)
     if (wanted->file != NULL) {
         return wanted->file;
     }
-    bool own = json_get(wanted->head.json, "spacing") != NULL || json_get(wanted->head.json, "particles") != NULL;
-    return !own && entry->mesh != NULL && tets_is_name(entry->mesh->file) ? entry->mesh->file : NULL;
+    bool own =
+        lmi_json_get(wanted->head.json, "spacing") != NULL || lmi_json_get(wanted->head.json, "particles") != NULL;
+    return !own && entry->mesh != NULL && lm_tets_is_name(entry->mesh->file) ? entry->mesh->file : NULL;
 }
 
-static lm_result keep(tets_data *from, placing placed, body_model *model)
+static lm_result keep(lm_tets_data *from, placing placed, body_model *model)
 {
-    place_points(placed, from->positions, from->vertex_count);
+    lmi_place_points(placed, from->positions, from->vertex_count);
     model->tet_points = from->positions;
     model->tet_point_count = from->vertex_count;
     model->tets = from->tets;
@@ -31,30 +32,30 @@ static lm_result keep(tets_data *from, placing placed, body_model *model)
     return model->scaled_tet_points != NULL ? LM_OK : LM_ERROR_MEMORY;
 }
 
-lm_result model_read_tets(const scene *s, const scene_body_entry *entry, placing placed, body_model *model,
-                          scene_error *error)
+lm_result lmi_model_read_tets(const lm_scene *s, const scene_body_entry *entry, placing placed, body_model *model,
+                              lm_scene_error *error)
 {
     const char *file = entry->tets != NULL ? file_of(entry) : NULL;
     if (file == NULL) {
         return LM_OK;
     }
-    char *path = scene_file_path(s, file);
+    char *path = lmi_scene_file_path(s, file);
     if (path == NULL) {
         return LM_ERROR_MEMORY;
     }
-    tets_options options = {.z_up = entry->mesh != NULL && entry->mesh->up == 1};
-    tets_data data;
-    mesh_error wrong;
+    lm_tets_options options = {.z_up = entry->mesh != NULL && entry->mesh->up == 1};
+    lm_tets_data data;
+    lm_mesh_error wrong;
     lm_result result = LM_ERROR_ARGUMENT;
-    if (tets_read(path, &options, &data, &wrong)) {
+    if (lm_tets_read(path, &options, &data, &wrong)) {
         model->volume = data.volume * placed.scale * placed.scale * placed.scale;
         model->closed = true;
         result = keep(&data, placed, model);
-        tets_free(&data);
+        lm_tets_free(&data);
     } else if (entry->tets->file != NULL) {
-        report_field(error, s->name, &entry->tets->head, "file", "%s", wrong.text);
+        lmi_report_field(error, s->name, &entry->tets->head, "file", "%s", wrong.text);
     } else {
-        report_field(error, s->name, &entry->mesh->head, "file", "%s", wrong.text);
+        lmi_report_field(error, s->name, &entry->mesh->head, "file", "%s", wrong.text);
     }
     free(path);
     return result;

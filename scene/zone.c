@@ -14,7 +14,7 @@ static double distance_to(const scene_zone *zone, lm_dvec3 p)
     return vector_length(out);
 }
 
-double zone_value(const scene_list *zones, lm_vec3 point)
+double lmi_zone_value(const scene_list *zones, lm_vec3 point)
 {
     double value = 1.0;
     for (uint32_t i = 0; i < zones->count; i++) {

@@ -14,7 +14,7 @@ typedef struct box_grid {
 static box_grid box_grid_make(const shape_frame *frame)
 {
     box_grid grid;
-    for (int axis = 0; axis < 3; axis++) grid.n[axis] = shape_segments(frame, frame->extent[axis], 1);
+    for (int axis = 0; axis < 3; axis++) grid.n[axis] = lmi_shape_segments(frame, frame->extent[axis], 1);
     return grid;
 }
 
@@ -42,7 +42,7 @@ static shape_counts box_count(const shape_frame *frame)
     return (shape_counts){.vertices = 2.0 * faces + 2.0, .triangles = 4.0 * faces};
 }
 
-static void box_add_point(shape_mesh *mesh, const shape_frame *frame, const box_grid *grid, uint32_t i, uint32_t j,
+static void box_add_point(lm_shape_mesh *mesh, const shape_frame *frame, const box_grid *grid, uint32_t i, uint32_t j,
                           uint32_t k)
 {
     uint32_t at[3] = {i, j, k};
@@ -56,7 +56,7 @@ static void box_add_point(shape_mesh *mesh, const shape_frame *frame, const box_
 }
 
 /* In the order of box_vertex. */
-static void box_add_vertices(shape_mesh *mesh, const shape_frame *frame, const box_grid *grid)
+static void box_add_vertices(lm_shape_mesh *mesh, const shape_frame *frame, const box_grid *grid)
 {
     uint32_t nx = grid->n[0], ny = grid->n[1], nz = grid->n[2];
     for (uint32_t k = 0; k <= nz; k++) {
@@ -73,7 +73,7 @@ static void box_add_vertices(shape_mesh *mesh, const shape_frame *frame, const b
 }
 
 /* The side on which lattice coordinate `axis` is `level`; u and v are the axes after it, so that u x v = axis. */
-static void box_add_side(shape_mesh *mesh, const box_grid *grid, int axis, bool upper)
+static void box_add_side(lm_shape_mesh *mesh, const box_grid *grid, int axis, bool upper)
 {
     int u = (axis + 1) % 3, v = (axis + 2) % 3;
     for (uint32_t b = 0; b < grid->n[v]; b++) {
@@ -95,7 +95,7 @@ static void box_add_side(shape_mesh *mesh, const box_grid *grid, int axis, bool 
     }
 }
 
-static void box_build(const shape_frame *frame, shape_mesh *mesh)
+static void box_build(const shape_frame *frame, lm_shape_mesh *mesh)
 {
     box_grid grid = box_grid_make(frame);
     box_add_vertices(mesh, frame, &grid);
@@ -112,7 +112,7 @@ static double box_flat(const shape_frame *frame, double x, double y, double z)
     return shape_smaller(depth, 0.5 * frame->extent[2] - shape_absolute(z));
 }
 
-const shape_kind shape_kind_box = {
+const shape_kind lmi_shape_kind_box = {
     .name = "box",
     .description = "a box with a square grid on each side",
     .natural_size = {1.0f, 1.0f, 1.0f},

@@ -254,7 +254,7 @@ static const shape_model car_model = {
     .coarsest = 12,
 };
 
-const shape_kind shape_kind_car = {
+const shape_kind lmi_shape_kind_car = {
     .name = "car",
     .description = "a small old-fashioned car, driving along z",
     .natural_size = {0.546f, 0.488f, 1.0f},

@@ -20,8 +20,8 @@ static cylinder_grid cylinder_grid_make(const shape_frame *frame)
 {
     double radius = 0.25 * (frame->extent[0] + frame->extent[2]);
     return (cylinder_grid){
-        .rings = shape_segments(frame, radius, 1),
-        .levels = shape_segments(frame, frame->extent[1], 1),
+        .rings = lmi_shape_segments(frame, radius, 1),
+        .levels = lmi_shape_segments(frame, frame->extent[1], 1),
     };
 }
 
@@ -57,7 +57,7 @@ static shape_counts cylinder_count(const shape_frame *frame)
 }
 
 /* Ring r of `rings`, at a height. */
-static void add_ring(shape_mesh *mesh, const shape_frame *frame, uint32_t r, uint32_t rings, double height)
+static void add_ring(lm_shape_mesh *mesh, const shape_frame *frame, uint32_t r, uint32_t rings, double height)
 {
     if (r == 0) {
         shape_add_vertex(mesh, 0.0, height, 0.0);
@@ -71,7 +71,7 @@ static void add_ring(shape_mesh *mesh, const shape_frame *frame, uint32_t r, uin
     }
 }
 
-static void add_cap_triangle(shape_mesh *mesh, bool upper, uint32_t a, uint32_t b, uint32_t c)
+static void add_cap_triangle(lm_shape_mesh *mesh, bool upper, uint32_t a, uint32_t b, uint32_t c)
 {
     /* Rings turn from X to Z, which is clockwise seen from above. */
     if (upper)
@@ -82,7 +82,7 @@ static void add_cap_triangle(shape_mesh *mesh, bool upper, uint32_t a, uint32_t 
 
 /* The triangles between rings r-1 and r: in each of the six sectors r of them stand on the outer ring, and r-1 hang
  * from the inner one. */
-static void add_cap_band(shape_mesh *mesh, const cylinder_grid *grid, bool upper, uint32_t r)
+static void add_cap_band(lm_shape_mesh *mesh, const cylinder_grid *grid, bool upper, uint32_t r)
 {
     for (uint32_t sector = 0; sector < 6; sector++) {
         for (uint32_t i = 0; i < r; i++) {
@@ -98,7 +98,7 @@ static void add_cap_band(shape_mesh *mesh, const cylinder_grid *grid, bool upper
     }
 }
 
-static void cylinder_build(const shape_frame *frame, shape_mesh *mesh)
+static void cylinder_build(const shape_frame *frame, lm_shape_mesh *mesh)
 {
     cylinder_grid grid = cylinder_grid_make(frame);
     uint32_t rings = grid.rings, levels = grid.levels;
@@ -137,7 +137,7 @@ static double cylinder_flat(const shape_frame *frame, double x, double y, double
     return 0.5 * frame->extent[1] - shape_absolute(y);
 }
 
-const shape_kind shape_kind_cylinder = {
+const shape_kind lmi_shape_kind_cylinder = {
     .name = "cylinder",
     .description = "an upright cylinder, round or oval, with flat caps",
     .natural_size = {1.0f, 1.0f, 1.0f},

@@ -93,7 +93,7 @@ static const shape_model duck_model = {
     .coarsest = 7,
 };
 
-const shape_kind shape_kind_duck = {
+const shape_kind lmi_shape_kind_duck = {
     .name = "duck",
     .description = "a rubber duck, looking along z",
     .natural_size = {0.651f, 0.772f, 1.0f},

@@ -15,8 +15,8 @@
  */
 #include "inside.h"
 #include "kind.h"
+#include "limber/shapes.h"
 #include "model.h"
-#include "shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void heap_sink(far_heap *heap, size_t at)
 typedef struct shape_inside {
     const shape_kind *kind;
     const shape_frame *frame;
-    const shape_mesh *mesh;
+    const lm_shape_mesh *mesh;
     double curved_scale;
     double sag; /* how far the mesh cuts into the ideal shape, in the unit of kind->curved */
 } shape_inside;
@@ -83,7 +83,7 @@ static double inside_depth(const shape_inside *inside, double x, double y, doubl
 {
     double depth = INFINITY;
     if (inside->kind->model)
-        return -shape_model_field(inside->kind->model, inside->frame->extent, x, y, z) * inside->curved_scale;
+        return -lmi_shape_model_field(inside->kind->model, inside->frame->extent, x, y, z) * inside->curved_scale;
     if (inside->kind->flat) depth = inside->kind->flat(inside->frame, x, y, z);
     if (!inside->kind->curved) return depth;
     double curved = inside->kind->curved(inside->frame, x, y, z) - inside->sag;
@@ -92,7 +92,7 @@ static double inside_depth(const shape_inside *inside, double x, double y, doubl
 
 /* How deep a triangle lies under the curved surface: deepest at its middle or at the middle of an edge. 0 for one of a
  * flat side (some corner of it is not on the curved surface). */
-static double triangle_sag(const shape_inside *inside, const shape_mesh *mesh, size_t triangle)
+static double triangle_sag(const shape_inside *inside, const lm_shape_mesh *mesh, size_t triangle)
 {
     const double on_surface = 1e-5; /* above the rounding of vertices, far below the distance of any others */
     double sag = 0.0, sum[3] = {0.0, 0.0, 0.0};
@@ -111,10 +111,10 @@ static double triangle_sag(const shape_inside *inside, const shape_mesh *mesh, s
     return middle > sag ? middle : sag;
 }
 
-static shape_inside inside_make(const shape_kind *kind, const shape_frame *frame, const shape_mesh *mesh)
+static shape_inside inside_make(const shape_kind *kind, const shape_frame *frame, const lm_shape_mesh *mesh)
 {
     shape_inside inside = {.kind = kind, .frame = frame, .mesh = mesh};
-    if (kind->model) inside.curved_scale = shape_model_scale(kind->model, frame->extent);
+    if (kind->model) inside.curved_scale = lmi_shape_model_scale(kind->model, frame->extent);
     if (!kind->curved) return inside;
     inside.curved_scale = kind->curved_scale(frame);
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -124,7 +124,7 @@ static shape_inside inside_make(const shape_kind *kind, const shape_frame *frame
     return inside;
 }
 
-static double mean_edge(const shape_mesh *mesh)
+static double mean_edge(const lm_shape_mesh *mesh)
 {
     double sum = 0.0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -170,7 +170,7 @@ static size_t lattice_measure(lattice *grid, const shape_inside *inside)
         }
     }
     /* The mesh of a model cuts corners that its field does not. */
-    if (inside->kind->model) shape_keep_inside(inside->mesh, grid->n, grid->step, grid->nearest);
+    if (inside->kind->model) lmi_shape_keep_inside(inside->mesh, grid->n, grid->step, grid->nearest);
     for (at = 0; at < grid->size; at++) candidates += grid->nearest[at] > 0.0;
     return candidates;
 }
@@ -272,7 +272,7 @@ static bool heap_farthest(far_heap *heap, const lattice *grid, heap_entry *farth
 }
 
 /* Room for one point more. */
-static bool cloud_grow(shape_cloud *cloud, size_t *capacity)
+static bool cloud_grow(lm_shape_cloud *cloud, size_t *capacity)
 {
     if (cloud->point_count < *capacity) return true;
     size_t larger = *capacity + *capacity / 2 + 64;
@@ -284,7 +284,7 @@ static bool cloud_grow(shape_cloud *cloud, size_t *capacity)
 }
 
 /* Takes points until there are `points` of them, or (0) until none is farther than `spacing` from the others. */
-static lm_result cloud_fill(shape_cloud *cloud, lattice *grid, far_heap *heap, uint32_t points, double spacing)
+static lm_result cloud_fill(lm_shape_cloud *cloud, lattice *grid, far_heap *heap, uint32_t points, double spacing)
 {
     size_t capacity = cloud->point_count;
     while (points == 0 || cloud->point_count < points) {
@@ -302,7 +302,7 @@ static lm_result cloud_fill(shape_cloud *cloud, lattice *grid, far_heap *heap, u
     return LM_OK;
 }
 
-static lm_result cloud_add_inner(shape_cloud *cloud, const shape_inside *inside, double edge, uint32_t points)
+static lm_result cloud_add_inner(lm_shape_cloud *cloud, const shape_inside *inside, double edge, uint32_t points)
 {
     double step = edge / CANDIDATES_PER_EDGE, wanted = 0.0;
     if (points > 0) {
@@ -318,11 +318,12 @@ static lm_result cloud_add_inner(shape_cloud *cloud, const shape_inside *inside,
     return result;
 }
 
-lm_result shape_make_cloud(const shape_def *def, const shape_mesh *mesh, uint32_t points, shape_cloud *cloud)
+lm_result lm_shape_make_cloud(const lm_shape_def *def, const lm_shape_mesh *mesh, uint32_t points,
+                              lm_shape_cloud *cloud)
 {
-    *cloud = (shape_cloud){0};
-    const shape_kind *kind = shape_kind_find(def->name);
-    if (!kind || !shape_def_is_valid(def) || mesh->vertex_count == 0 || mesh->triangle_count == 0)
+    *cloud = (lm_shape_cloud){0};
+    const shape_kind *kind = lmi_shape_kind_find(def->name);
+    if (!kind || !lmi_shape_def_is_valid(def) || mesh->vertex_count == 0 || mesh->triangle_count == 0)
         return LM_ERROR_ARGUMENT;
     if (points > 0 && points < mesh->vertex_count) return LM_ERROR_ARGUMENT;
     if (points > LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
@@ -333,9 +334,9 @@ lm_result shape_make_cloud(const shape_def *def, const shape_mesh *mesh, uint32_
     cloud->point_count = cloud->surface_count = mesh->vertex_count;
     if (points == mesh->vertex_count) return LM_OK;
 
-    shape_frame frame = shape_frame_make(def);
+    shape_frame frame = lmi_shape_frame_make(def);
     shape_inside inside = inside_make(kind, &frame, mesh);
     lm_result result = cloud_add_inner(cloud, &inside, mean_edge(mesh), points);
-    if (result != LM_OK) shape_cloud_free(cloud);
+    if (result != LM_OK) lm_shape_cloud_free(cloud);
     return result;
 }

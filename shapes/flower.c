@@ -284,7 +284,7 @@ static const shape_model flower_model = {
     .coarsest = 56,
 };
 
-const shape_kind shape_kind_flower = {
+const shape_kind lmi_shape_kind_flower = {
     .name = "flower",
     .description = "a flower with eight petals in a pot, facing up and along z",
     .natural_size = {0.659f, 1.0f, 0.456f},

@@ -317,7 +317,7 @@ static const shape_model hand_model = {
     .coarsest = 36,
 };
 
-const shape_kind shape_kind_hand = {
+const shape_kind lmi_shape_kind_hand = {
     .name = "hand",
     .description = "a right hand, palm along z",
     .natural_size = {0.740f, 1.0f, 0.293f},

@@ -208,7 +208,7 @@ static const shape_model head_model = {
     .coarsest = 6,
 };
 
-const shape_kind shape_kind_head = {
+const shape_kind lmi_shape_kind_head = {
     .name = "head",
     .description = "a human head and neck, looking along z",
     .natural_size = {0.583f, 1.0f, 0.733f},

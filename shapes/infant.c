@@ -227,7 +227,7 @@ static field_colour infant_colour(field_point p, double blur)
 enum { BONES(BONE_NUMBER) BONE_COUNT };
 
 static const model_bone infant_bones[BONE_COUNT] = {
-    [PELVIS] = {"pelvis", SHAPE_NO_BONE, {0.0, 0.60, 0.0}, {0.0, 0.73, 0.0}},
+    [PELVIS] = {"pelvis", LM_SHAPE_NO_BONE, {0.0, 0.60, 0.0}, {0.0, 0.73, 0.0}},
     [SPINE] = {"spine", PELVIS, {0.0, 0.73, 0.0}, {0.0, 0.97, 0.0}},
     [CHEST] = {"chest", SPINE, {0.0, 0.97, 0.0}, {0.0, 1.17, -0.01}},
     [NECK] = {"neck", CHEST, {0.0, 1.17, -0.01}, {0.0, 1.40, 0.0}},
@@ -289,7 +289,7 @@ static const shape_model infant_model = {
     .coarsest = 32,
 };
 
-const shape_kind shape_kind_infant = {
+const shape_kind lmi_shape_kind_infant = {
     .name = "infant",
     .description = "a small child with a skeleton, looking along z",
     .natural_size = {0.825f, 1.0f, 0.400f},

@@ -35,7 +35,7 @@ static uint32_t first_index(const lattice_rows *rows, int axis, double from)
 }
 
 /* Positive when the row passes on the left of the edge from vertex a to vertex b, seen along x. */
-static double edge_side(const shape_mesh *mesh, uint32_t a, uint32_t b, double y, double z)
+static double edge_side(const lm_shape_mesh *mesh, uint32_t a, uint32_t b, double y, double z)
 {
     bool swap = a > b;
     lm_vec3 p = mesh->vertices[swap ? b : a], q = mesh->vertices[swap ? a : b];
@@ -44,7 +44,8 @@ static double edge_side(const shape_mesh *mesh, uint32_t a, uint32_t b, double y
 }
 
 /* Turns over the sign of all points of the row behind the place where the triangle crosses it. */
-static void cross_row(const lattice_rows *rows, const shape_mesh *mesh, const uint32_t *corner, uint32_t j, uint32_t k)
+static void cross_row(const lattice_rows *rows, const lm_shape_mesh *mesh, const uint32_t *corner, uint32_t j,
+                      uint32_t k)
 {
     double y = row_coordinate(rows, 1, j), z = row_coordinate(rows, 2, k);
     double a = edge_side(mesh, corner[1], corner[2], y, z);
@@ -57,7 +58,7 @@ static void cross_row(const lattice_rows *rows, const shape_mesh *mesh, const ui
     for (uint32_t i = first_index(rows, 0, x); i < rows->n[0]; i++) row[i] = -row[i];
 }
 
-static void cross_triangle(const lattice_rows *rows, const shape_mesh *mesh, const uint32_t *corner)
+static void cross_triangle(const lattice_rows *rows, const lm_shape_mesh *mesh, const uint32_t *corner)
 {
     lm_vec3 a = mesh->vertices[corner[0]], b = mesh->vertices[corner[1]], c = mesh->vertices[corner[2]];
     double slack[2] = {1e-5 * rows->step[1], 1e-5 * rows->step[2]};
@@ -69,7 +70,7 @@ static void cross_triangle(const lattice_rows *rows, const shape_mesh *mesh, con
         for (uint32_t j = j_first; j < j_end; j++) cross_row(rows, mesh, corner, j, k);
 }
 
-void shape_keep_inside(const shape_mesh *mesh, const uint32_t n[3], const double step[3], double *values)
+void lmi_shape_keep_inside(const lm_shape_mesh *mesh, const uint32_t n[3], const double step[3], double *values)
 {
     /* A point that is to be kept if inside begins negative: an odd number of crossings makes it positive. What is
      * negative already is taken out first, as NaN, which no change of sign brings back. */

@@ -2,10 +2,10 @@
 #ifndef LIMBER_SHAPES_INSIDE_H
 #define LIMBER_SHAPES_INSIDE_H
 
-#include "shapes.h"
+#include "limber/shapes.h"
 
 /* Makes `values` negative where the lattice point is outside the mesh. The points are centres of cells, symmetric about
  * the origin; x runs fastest. */
-void shape_keep_inside(const shape_mesh *mesh, const uint32_t n[3], const double step[3], double *values);
+void lmi_shape_keep_inside(const lm_shape_mesh *mesh, const uint32_t n[3], const double step[3], double *values);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef LIMBER_SHAPES_KIND_H
 #define LIMBER_SHAPES_KIND_H
 
-#include "shapes.h"
+#include "limber/shapes.h"
 
 /* The arguments in double precision, once, so that every shape computes with the same values. */
 typedef struct shape_frame {
@@ -30,7 +30,7 @@ typedef struct shape_kind {
     shape_counts (*count)(const shape_frame *frame);
 
     /* Writes exactly as many vertices and triangles as `count` says. */
-    void (*build)(const shape_frame *frame, shape_mesh *mesh);
+    void (*build)(const shape_frame *frame, lm_shape_mesh *mesh);
 
     /* The surface is made of a curved and a flat part; null where a shape lacks one. `curved` is 0 on the curved part and
      * rises to 1 in the middle, each unit being at least curved_scale metres long (exactly that for round shapes).
@@ -43,46 +43,46 @@ typedef struct shape_kind {
     const struct shape_model *model;
 } shape_kind;
 
-extern const shape_kind shape_kind_box;
-extern const shape_kind shape_kind_sphere;
-extern const shape_kind shape_kind_cylinder;
-extern const shape_kind shape_kind_torus;
-extern const shape_kind shape_kind_duck;
-extern const shape_kind shape_kind_head;
-extern const shape_kind shape_kind_penguin;
-extern const shape_kind shape_kind_statue;
-extern const shape_kind shape_kind_hand;
-extern const shape_kind shape_kind_liver;
-extern const shape_kind shape_kind_flower;
-extern const shape_kind shape_kind_teddy;
-extern const shape_kind shape_kind_car;
-extern const shape_kind shape_kind_infant;
+extern const shape_kind lmi_shape_kind_box;
+extern const shape_kind lmi_shape_kind_sphere;
+extern const shape_kind lmi_shape_kind_cylinder;
+extern const shape_kind lmi_shape_kind_torus;
+extern const shape_kind lmi_shape_kind_duck;
+extern const shape_kind lmi_shape_kind_head;
+extern const shape_kind lmi_shape_kind_penguin;
+extern const shape_kind lmi_shape_kind_statue;
+extern const shape_kind lmi_shape_kind_hand;
+extern const shape_kind lmi_shape_kind_liver;
+extern const shape_kind lmi_shape_kind_flower;
+extern const shape_kind lmi_shape_kind_teddy;
+extern const shape_kind lmi_shape_kind_car;
+extern const shape_kind lmi_shape_kind_infant;
 
 /* Null for an unknown name. */
-const shape_kind *shape_kind_find(const char *name);
+const shape_kind *lmi_shape_kind_find(const char *name);
 
 /* Whether extents and detail are in range; says nothing of the name. */
-bool shape_def_is_valid(const shape_def *def);
+bool lmi_shape_def_is_valid(const lm_shape_def *def);
 
-shape_frame shape_frame_make(const shape_def *def);
+shape_frame lmi_shape_frame_make(const lm_shape_def *def);
 
 /* The number of edges into which `length` is divided; at least `least`. */
-uint32_t shape_segments(const shape_frame *frame, double length, uint32_t least);
+uint32_t lmi_shape_segments(const shape_frame *frame, double length, uint32_t least);
 
 /* The circumference of an ellipse with half axes a and b, within half a percent: segments are counted with it. */
-double shape_circumference(double a, double b);
+double lmi_shape_circumference(double a, double b);
 
 static inline double shape_smaller(double a, double b) { return a < b ? a : b; }
 
 static inline double shape_absolute(double a) { return a < 0.0 ? -a : a; }
 
 /* Appends to a mesh under construction; the counts are the next free places. */
-static inline void shape_add_vertex(shape_mesh *mesh, double x, double y, double z)
+static inline void shape_add_vertex(lm_shape_mesh *mesh, double x, double y, double z)
 {
     mesh->vertices[mesh->vertex_count++] = (lm_vec3){(float)x, (float)y, (float)z};
 }
 
-static inline void shape_add_triangle(shape_mesh *mesh, uint32_t a, uint32_t b, uint32_t c)
+static inline void shape_add_triangle(lm_shape_mesh *mesh, uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t *triangle = mesh->triangles + 3u * (size_t)mesh->triangle_count++;
     triangle[0] = a;
@@ -91,7 +91,7 @@ static inline void shape_add_triangle(shape_mesh *mesh, uint32_t a, uint32_t b, 
 }
 
 /* Two triangles for the quad a b c d; `flip` chooses the diagonal bd in place of ac. */
-static inline void shape_add_quad(shape_mesh *mesh, uint32_t a, uint32_t b, uint32_t c, uint32_t d, bool flip)
+static inline void shape_add_quad(lm_shape_mesh *mesh, uint32_t a, uint32_t b, uint32_t c, uint32_t d, bool flip)
 {
     if (flip) {
         shape_add_triangle(mesh, a, b, d);

@@ -159,7 +159,7 @@ static const shape_model liver_model = {
     .coarsest = 14,
 };
 
-const shape_kind shape_kind_liver = {
+const shape_kind lmi_shape_kind_liver = {
     .name = "liver",
     .description = "a human liver with its gallbladder, seen from the front along -z",
     .natural_size = {1.0f, 0.679f, 0.473f},

@@ -18,14 +18,14 @@ static double longest_of(const shape_model *model)
     return field_larger(extent.x, field_larger(extent.y, extent.z));
 }
 
-void draft_free(draft_mesh *draft)
+void lmi_draft_free(draft_mesh *draft)
 {
     free(draft->points);
     free(draft->triangles);
     *draft = (draft_mesh){0};
 }
 
-double shape_model_field(const shape_model *model, const double extent[3], double x, double y, double z)
+double lmi_shape_model_field(const shape_model *model, const double extent[3], double x, double y, double z)
 {
     field_point own = extents_of(model);
     return model->field(field_at(0.5 * (model->lower.x + model->upper.x) + x * own.x / extent[0],
@@ -33,14 +33,14 @@ double shape_model_field(const shape_model *model, const double extent[3], doubl
                                  0.5 * (model->lower.z + model->upper.z) + z * own.z / extent[2]));
 }
 
-double shape_model_scale(const shape_model *model, const double extent[3])
+double lmi_shape_model_scale(const shape_model *model, const double extent[3])
 {
     field_point own = extents_of(model);
     return field_smaller(extent[0] / own.x, field_smaller(extent[1] / own.y, extent[2] / own.z));
 }
 
 /* From the model's own coordinates to the shape's: centred, and at the size asked for. */
-static lm_vec3 sized(const shape_model *model, const shape_def *def, field_point p)
+static lm_vec3 sized(const shape_model *model, const lm_shape_def *def, field_point p)
 {
     field_point own = extents_of(model);
     return (lm_vec3){(float)((p.x - 0.5 * (model->lower.x + model->upper.x)) / own.x * def->size.x),
@@ -48,8 +48,8 @@ static lm_vec3 sized(const shape_model *model, const shape_def *def, field_point
                      (float)((p.z - 0.5 * (model->lower.z + model->upper.z)) / own.z * def->size.z)};
 }
 
-static lm_result finish_surface(const shape_model *model, const shape_def *def, double blur, const draft_mesh *draft,
-                                shape_mesh *mesh)
+static lm_result finish_surface(const shape_model *model, const lm_shape_def *def, double blur, const draft_mesh *draft,
+                                lm_shape_mesh *mesh)
 {
     if (draft->point_count > LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
     mesh->vertices = malloc(draft->point_count * sizeof *mesh->vertices);
@@ -66,7 +66,7 @@ static lm_result finish_surface(const shape_model *model, const shape_def *def, 
     return LM_OK;
 }
 
-static lm_result finish_groups(const shape_model *model, const draft_mesh *draft, shape_mesh *mesh)
+static lm_result finish_groups(const shape_model *model, const draft_mesh *draft, lm_shape_mesh *mesh)
 {
     if (model->group_count == 0) return LM_OK;
     mesh->groups = calloc(model->group_count, sizeof *mesh->groups);
@@ -76,13 +76,13 @@ static lm_result finish_groups(const shape_model *model, const draft_mesh *draft
         if (!weights) return LM_ERROR_MEMORY;
         for (size_t i = 0; i < draft->point_count; i++)
             weights[i] = (float)field_clamp(model->groups[g].weight(draft->points[i]));
-        mesh->groups[g] = (shape_group){model->groups[g].name, weights};
+        mesh->groups[g] = (lm_shape_group){model->groups[g].name, weights};
         mesh->group_count = g + 1;
     }
     return LM_OK;
 }
 
-static lm_result finish_bones(const shape_model *model, const shape_def *def, shape_mesh *mesh)
+static lm_result finish_bones(const shape_model *model, const lm_shape_def *def, lm_shape_mesh *mesh)
 {
     if (model->bone_count == 0) return LM_OK;
     mesh->bones = malloc(model->bone_count * sizeof *mesh->bones);
@@ -90,23 +90,23 @@ static lm_result finish_bones(const shape_model *model, const shape_def *def, sh
     for (uint32_t b = 0; b < model->bone_count; b++) {
         const model_bone *bone = &model->bones[b];
         mesh->bones[b] =
-            (shape_bone){bone->name, bone->parent, sized(model, def, bone->head), sized(model, def, bone->tail)};
+            (lm_shape_bone){bone->name, bone->parent, sized(model, def, bone->head), sized(model, def, bone->tail)};
     }
     mesh->bone_count = model->bone_count;
     return LM_OK;
 }
 
-lm_result shape_model_mesh(const shape_model *model, const shape_def *def, shape_mesh *mesh)
+lm_result lmi_shape_model_mesh(const shape_model *model, const lm_shape_def *def, lm_shape_mesh *mesh)
 {
     uint32_t detail = def->detail < model->coarsest ? model->coarsest : def->detail;
     double cell = CELL_OF_EDGE * longest_of(model) / detail;
     draft_mesh draft = {0};
-    lm_result result = shape_extract(model, cell, &draft);
-    if (result == LM_OK) result = shape_relax(model, cell, &draft);
+    lm_result result = lmi_shape_extract(model, cell, &draft);
+    if (result == LM_OK) result = lmi_shape_relax(model, cell, &draft);
     if (result == LM_OK) result = finish_surface(model, def, cell, &draft, mesh);
     if (result == LM_OK) result = finish_groups(model, &draft, mesh);
     if (result == LM_OK) result = finish_bones(model, def, mesh);
-    if (result != LM_OK) shape_mesh_free(mesh);
-    draft_free(&draft);
+    if (result != LM_OK) lm_shape_mesh_free(mesh);
+    lmi_draft_free(&draft);
     return result;
 }

@@ -5,8 +5,8 @@
 #define LIMBER_SHAPES_MODEL_H
 
 #include "field.h"
+#include "limber/shapes.h"
 #include "paint.h"
-#include "shapes.h"
 
 /* A named part: how much a point of the surface belongs to it, 0 to 1. */
 typedef struct model_group {
@@ -16,7 +16,7 @@ typedef struct model_group {
 
 typedef struct model_bone {
     const char *name;
-    uint32_t parent; /* an earlier bone, or SHAPE_NO_BONE */
+    uint32_t parent; /* an earlier bone, or LM_SHAPE_NO_BONE */
     field_point head, tail;
 } model_bone;
 
@@ -42,22 +42,22 @@ typedef struct draft_mesh {
     size_t triangle_count, triangle_capacity;
 } draft_mesh;
 
-void draft_free(draft_mesh *draft);
+void lmi_draft_free(draft_mesh *draft);
 
 /* surface.c: the surface on a grid of cubes of size `cell`: closed, every edge between exactly two triangles, every
  * vertex with one fan of them. LM_ERROR_LIMIT when the grid would be too large. */
-lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft);
+lm_result lmi_shape_extract(const shape_model *model, double cell, draft_mesh *draft);
 
 /* relax.c: even triangles, all vertices on the surface. Moves vertices and exchanges diagonals; the counts stay. */
-lm_result shape_relax(const shape_model *model, double cell, draft_mesh *draft);
+lm_result lmi_shape_relax(const shape_model *model, double cell, draft_mesh *draft);
 
 /* model.c: the mesh at the size and detail asked for. */
-lm_result shape_model_mesh(const shape_model *model, const shape_def *def, shape_mesh *mesh);
+lm_result lmi_shape_model_mesh(const shape_model *model, const lm_shape_def *def, lm_shape_mesh *mesh);
 
 /* The field at a point of the shape as `def` sizes it, in units of the model's length; negative inside. */
-double shape_model_field(const shape_model *model, const double extent[3], double x, double y, double z);
+double lmi_shape_model_field(const shape_model *model, const double extent[3], double x, double y, double z);
 
 /* The least number of metres in a unit of the model's length, over the axes. */
-double shape_model_scale(const shape_model *model, const double extent[3]);
+double lmi_shape_model_scale(const shape_model *model, const double extent[3]);
 
 #endif

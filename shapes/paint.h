@@ -6,7 +6,7 @@
 #define LIMBER_SHAPES_PAINT_H
 
 #include "field.h"
-#include "shapes.h"
+#include "limber/shapes.h"
 
 /* As a screen shows it (sRGB), 0 to 1. */
 typedef struct field_colour {
@@ -39,10 +39,10 @@ static inline field_colour paint_line(field_colour under, field_colour over, dou
     return paint_mix(under, over, share * field_clamp(2.0 * half_width / blur));
 }
 
-static inline shape_colour paint_narrow(field_colour c)
+static inline lm_shape_colour paint_narrow(field_colour c)
 {
-    return (shape_colour){(uint8_t)(255.0 * field_clamp(c.r) + 0.5), (uint8_t)(255.0 * field_clamp(c.g) + 0.5),
-                          (uint8_t)(255.0 * field_clamp(c.b) + 0.5)};
+    return (lm_shape_colour){(uint8_t)(255.0 * field_clamp(c.r) + 0.5), (uint8_t)(255.0 * field_clamp(c.g) + 0.5),
+                             (uint8_t)(255.0 * field_clamp(c.b) + 0.5)};
 }
 
 #endif

@@ -159,7 +159,7 @@ static const shape_model penguin_model = {
     .coarsest = 10,
 };
 
-const shape_kind shape_kind_penguin = {
+const shape_kind lmi_shape_kind_penguin = {
     .name = "penguin",
     .description = "a penguin, looking along z",
     .natural_size = {0.872f, 1.0f, 0.785f},

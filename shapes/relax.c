@@ -374,7 +374,7 @@ static bool shrink_edges(relaxation *r)
  * The rounds
  */
 
-lm_result shape_relax(const shape_model *model, double cell, draft_mesh *mesh)
+lm_result lmi_shape_relax(const shape_model *model, double cell, draft_mesh *mesh)
 {
     relaxation r = {.model = model, .cell = cell, .mesh = mesh};
     r.twin = malloc(3 * mesh->triangle_count * sizeof *r.twin);

@@ -2,7 +2,7 @@
  * The list of procedural shapes, the checks of their arguments, and the memory of what they make. The shapes themselves
  * are one file each; fill.c puts points inside them.
  */
-#include "shapes.h"
+#include "limber/shapes.h"
 
 #include "kind.h"
 #include "model.h"
@@ -17,37 +17,41 @@
 #define LARGEST_EXTENT 1e6f
 
 static const shape_kind *const kinds[] = {
-    &shape_kind_box,   &shape_kind_sphere, &shape_kind_cylinder, &shape_kind_torus, &shape_kind_penguin,
-    &shape_kind_duck,  &shape_kind_statue, &shape_kind_hand,     &shape_kind_liver, &shape_kind_flower,
-    &shape_kind_teddy, &shape_kind_car,    &shape_kind_infant,   &shape_kind_head,
+    &lmi_shape_kind_box,     &lmi_shape_kind_sphere, &lmi_shape_kind_cylinder, &lmi_shape_kind_torus,
+    &lmi_shape_kind_penguin, &lmi_shape_kind_duck,   &lmi_shape_kind_statue,   &lmi_shape_kind_hand,
+    &lmi_shape_kind_liver,   &lmi_shape_kind_flower, &lmi_shape_kind_teddy,    &lmi_shape_kind_car,
+    &lmi_shape_kind_infant,  &lmi_shape_kind_head,
 };
 
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-const shape_kind *shape_kind_find(const char *name)
+const shape_kind *lmi_shape_kind_find(const char *name)
 {
     for (size_t i = 0; name && i < KIND_COUNT; i++)
         if (strcmp(kinds[i]->name, name) == 0) return kinds[i];
     return NULL;
 }
 
-const char *shape_name(uint32_t index) { return index < KIND_COUNT ? kinds[index]->name : NULL; }
+const char *lm_shape_name(uint32_t index) { return index < KIND_COUNT ? kinds[index]->name : NULL; }
 
-const char *shape_description(const char *name)
+const char *lm_shape_description(const char *name)
 {
-    const shape_kind *kind = shape_kind_find(name);
+    const shape_kind *kind = lmi_shape_kind_find(name);
     return kind ? kind->description : NULL;
 }
 
-lm_vec3 shape_natural_size(const char *name)
+lm_vec3 lm_shape_natural_size(const char *name)
 {
-    const shape_kind *kind = shape_kind_find(name);
+    const shape_kind *kind = lmi_shape_kind_find(name);
     return kind ? kind->natural_size : (lm_vec3){1.0f, 1.0f, 1.0f};
 }
 
-shape_def shape_def_default(void) { return (shape_def){.name = "box", .size = {1.0f, 1.0f, 1.0f}, .detail = 4}; }
+lm_shape_def lm_shape_def_default(void)
+{
+    return (lm_shape_def){.name = "box", .size = {1.0f, 1.0f, 1.0f}, .detail = 4};
+}
 
-shape_frame shape_frame_make(const shape_def *def)
+shape_frame lmi_shape_frame_make(const lm_shape_def *def)
 {
     shape_frame frame = {.extent = {def->size.x, def->size.y, def->size.z}};
     double longest = frame.extent[0];
@@ -57,7 +61,7 @@ shape_frame shape_frame_make(const shape_def *def)
     return frame;
 }
 
-uint32_t shape_segments(const shape_frame *frame, double length, uint32_t least)
+uint32_t lmi_shape_segments(const shape_frame *frame, double length, uint32_t least)
 {
     double segments = length / frame->edge + 0.5;
     if (segments > (double)LM_MAX_PARTICLES) return LM_MAX_PARTICLES; /* refused later: a vertex for each at least */
@@ -65,7 +69,7 @@ uint32_t shape_segments(const shape_frame *frame, double length, uint32_t least)
     return whole < least ? least : whole;
 }
 
-double shape_circumference(double a, double b)
+double lmi_shape_circumference(double a, double b)
 {
     /* Ramanujan's first approximation (1914). */
     return SHAPE_PI * (3.0 * (a + b) - sqrt((3.0 * a + b) * (a + 3.0 * b)));
@@ -76,20 +80,20 @@ static bool extent_is_valid(float extent)
     return extent >= SMALLEST_EXTENT && extent <= LARGEST_EXTENT; /* false for NaN */
 }
 
-bool shape_def_is_valid(const shape_def *def)
+bool lmi_shape_def_is_valid(const lm_shape_def *def)
 {
     return extent_is_valid(def->size.x) && extent_is_valid(def->size.y) && extent_is_valid(def->size.z) &&
            def->detail >= 1;
 }
 
-lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh)
+lm_result lm_shape_make_mesh(const lm_shape_def *def, lm_shape_mesh *mesh)
 {
-    *mesh = (shape_mesh){0};
-    const shape_kind *kind = shape_kind_find(def->name);
-    if (!kind || !shape_def_is_valid(def)) return LM_ERROR_ARGUMENT;
-    if (kind->model) return shape_model_mesh(kind->model, def, mesh);
+    *mesh = (lm_shape_mesh){0};
+    const shape_kind *kind = lmi_shape_kind_find(def->name);
+    if (!kind || !lmi_shape_def_is_valid(def)) return LM_ERROR_ARGUMENT;
+    if (kind->model) return lmi_shape_model_mesh(kind->model, def, mesh);
 
-    shape_frame frame = shape_frame_make(def);
+    shape_frame frame = lmi_shape_frame_make(def);
     shape_counts counts = kind->count(&frame);
     if (counts.vertices > (double)LM_MAX_PARTICLES) return LM_ERROR_LIMIT;
 
@@ -97,23 +101,23 @@ lm_result shape_make_mesh(const shape_def *def, shape_mesh *mesh)
     mesh->colours = malloc((size_t)counts.vertices * sizeof *mesh->colours);
     mesh->triangles = malloc((size_t)counts.triangles * 3u * sizeof *mesh->triangles);
     if (!mesh->vertices || !mesh->colours || !mesh->triangles) {
-        shape_mesh_free(mesh);
+        lm_shape_mesh_free(mesh);
         return LM_ERROR_MEMORY;
     }
     kind->build(&frame, mesh);
-    shape_colour colour = paint_narrow(paint(kind->colour));
+    lm_shape_colour colour = paint_narrow(paint(kind->colour));
     for (uint32_t i = 0; i < mesh->vertex_count; i++) mesh->colours[i] = colour;
     return LM_OK;
 }
 
-const shape_group *shape_find_group(const shape_mesh *mesh, const char *name)
+const lm_shape_group *lm_shape_find_group(const lm_shape_mesh *mesh, const char *name)
 {
     for (uint32_t i = 0; i < mesh->group_count; i++)
         if (strcmp(mesh->groups[i].name, name) == 0) return &mesh->groups[i];
     return NULL;
 }
 
-void shape_mesh_free(shape_mesh *mesh)
+void lm_shape_mesh_free(lm_shape_mesh *mesh)
 {
     if (!mesh) return;
     for (uint32_t i = 0; i < mesh->group_count; i++) free(mesh->groups[i].weights);
@@ -122,12 +126,12 @@ void shape_mesh_free(shape_mesh *mesh)
     free(mesh->triangles);
     free(mesh->groups);
     free(mesh->bones);
-    *mesh = (shape_mesh){0};
+    *mesh = (lm_shape_mesh){0};
 }
 
-void shape_cloud_free(shape_cloud *cloud)
+void lm_shape_cloud_free(lm_shape_cloud *cloud)
 {
     if (!cloud) return;
     free(cloud->points);
-    *cloud = (shape_cloud){0};
+    *cloud = (lm_shape_cloud){0};
 }

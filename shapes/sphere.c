@@ -44,7 +44,7 @@ static uint32_t sphere_frequency(const shape_frame *frame)
 {
     double a = 0.5 * frame->extent[0], b = 0.5 * frame->extent[1], c = 0.5 * frame->extent[2];
     double radius = sqrt((a * a + b * b + c * c) / 3.0);
-    return shape_segments(frame, radius * EDGE_ANGLE, 1);
+    return lmi_shape_segments(frame, radius * EDGE_ANGLE, 1);
 }
 
 static icosphere icosphere_make(uint32_t frequency)
@@ -95,7 +95,7 @@ static uint32_t face_vertex(const icosphere *ico, uint32_t face, uint32_t i, uin
 }
 
 /* The point with weights (f - i - j, i, j)/f on three corners. */
-static void add_point(shape_mesh *mesh, const shape_frame *frame, uint32_t f, const uint8_t corner[3], uint32_t i,
+static void add_point(lm_shape_mesh *mesh, const shape_frame *frame, uint32_t f, const uint8_t corner[3], uint32_t i,
                       uint32_t j)
 {
     double weight[3] = {
@@ -112,7 +112,7 @@ static void add_point(shape_mesh *mesh, const shape_frame *frame, uint32_t f, co
                      p[2] * scale * frame->extent[2]);
 }
 
-static void add_face_triangles(shape_mesh *mesh, const icosphere *ico, uint32_t face)
+static void add_face_triangles(lm_shape_mesh *mesh, const icosphere *ico, uint32_t face)
 {
     uint32_t f = ico->frequency;
     for (uint32_t j = 0; j < f; j++) {
@@ -125,7 +125,7 @@ static void add_face_triangles(shape_mesh *mesh, const icosphere *ico, uint32_t 
     }
 }
 
-static void sphere_build(const shape_frame *frame, shape_mesh *mesh)
+static void sphere_build(const shape_frame *frame, lm_shape_mesh *mesh)
 {
     icosphere ico = icosphere_make(sphere_frequency(frame));
     uint32_t f = ico.frequency;
@@ -151,7 +151,7 @@ static double sphere_curved_scale(const shape_frame *frame)
     return 0.5 * shape_smaller(frame->extent[0], shape_smaller(frame->extent[1], frame->extent[2]));
 }
 
-const shape_kind shape_kind_sphere = {
+const shape_kind lmi_shape_kind_sphere = {
     .name = "sphere",
     .description = "a ball, or an ellipsoid, of nearly equal triangles",
     .natural_size = {1.0f, 1.0f, 1.0f},

@@ -209,27 +209,27 @@ static double with_left_arm(double whole, field_point p)
     if (field_near(p, field_at(0.25, 1.70, 0.05), 0.38 + whole)) whole = field_blend(whole, left_arm(p), 0.025);
     if (field_near(p, scroll_grip, 0.26 + whole)) whole = field_blend(whole, left_hand(p), 0.015);
     if (field_near(p, field_at(0.29, 1.14, 0.12), 0.51 + whole))
-        whole = field_blend(whole, statue_hanging(p).distance, 0.03);
+        whole = field_blend(whole, lmi_statue_hanging(p).distance, 0.03);
     return whole;
 }
 
 static double statue_field(field_point p)
 {
-    double below = p.y - STATUE_FLOOR, bound = statue_robe_bound(p);
+    double below = p.y - STATUE_FLOOR, bound = lmi_statue_robe_bound(p);
     bool clothed = bound < 0.03, footing = !clothed && below < 0.0;
-    double whole = clothed ? statue_robe(p).distance : footing ? plinth(p) : 1e3;
+    double whole = clothed ? lmi_statue_robe(p).distance : footing ? plinth(p) : 1e3;
     whole = with_left_arm(with_right_arm(whole, p), p);
     if (p.y > 1.78 - whole) whole = field_blend(whole, neck(p), 0.015);
     if (field_near(p, head_middle, 0.27 + whole)) whole = field_blend(whole, head(p), 0.03);
     if (field_near(p, field_at(0.0, STATUE_FLOOR, 0.26), 0.27 + whole)) whole = field_blend(whole, foot(p), 0.01);
-    if (!clothed && bound < whole + 0.03) whole = field_blend(whole, statue_robe(p).distance, 0.015);
+    if (!clothed && bound < whole + 0.03) whole = field_blend(whole, lmi_statue_robe(p).distance, 0.015);
     if (!footing && below < whole + 0.012) whole = field_blend(whole, plinth(p), 0.012);
     return whole;
 }
 
 static field_colour statue_colour(field_point p, double blur)
 {
-    statue_cloth cover = statue_robe(p), end = statue_hanging(p);
+    statue_cloth cover = lmi_statue_robe(p), end = lmi_statue_hanging(p);
     double shade = cover.shade * field_clamp(1.0 - cover.distance / 0.02);
     shade = field_larger(shade, end.shade * field_clamp(1.0 - end.distance / 0.02));
     field_colour colour =
@@ -283,7 +283,7 @@ static const shape_model statue_model = {
     .coarsest = 53,
 };
 
-const shape_kind shape_kind_statue = {
+const shape_kind lmi_shape_kind_statue = {
     .name = "statue",
     .description = "a robed figure on a plinth, looking along z",
     .natural_size = {0.425f, 1.0f, 0.364f},

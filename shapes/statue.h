@@ -1,5 +1,5 @@
 /*
- * What the files of the statue share: statue.c has the figure, statue_robe.c what she wears.
+ * What the files of the statue share: statue.c has the figure, lmi_statue_robe.c what she wears.
  */
 #ifndef LIMBER_SHAPES_STATUE_H
 #define LIMBER_SHAPES_STATUE_H
@@ -21,12 +21,12 @@ static inline double statue_valley(double t)
 }
 
 /* Dress and mantle. */
-statue_cloth statue_robe(field_point p);
+statue_cloth lmi_statue_robe(field_point p);
 
 /* At most the distance of the robe, at little cost. */
-double statue_robe_bound(field_point p);
+double lmi_statue_robe_bound(field_point p);
 
 /* The end of the mantle, down from the left forearm. */
-statue_cloth statue_hanging(field_point p);
+statue_cloth lmi_statue_hanging(field_point p);
 
 #endif

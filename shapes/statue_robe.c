@@ -109,7 +109,7 @@ static statue_cloth mantle(field_point p, double skin, double tight)
 }
 
 /* The end of the mantle, down from the left forearm: pipes that widen downwards, cut off along a hem. */
-statue_cloth statue_hanging(field_point p)
+statue_cloth lmi_statue_hanging(field_point p)
 {
     static const struct {
         field_point top, foot;
@@ -131,7 +131,7 @@ statue_cloth statue_hanging(field_point p)
     return (statue_cloth){whole, field_clamp((deepest - whole) / 0.005)};
 }
 
-statue_cloth statue_robe(field_point p)
+statue_cloth lmi_statue_robe(field_point p)
 {
     double tight, skin = body(p, &tight), covered = -field_larger(mantle_edge(p), mantle_hem(p));
     statue_cloth whole = {1e3, 0.0};
@@ -146,7 +146,7 @@ statue_cloth statue_robe(field_point p)
     return whole;
 }
 
-double statue_robe_bound(field_point p)
+double lmi_statue_robe_bound(field_point p)
 {
     double across = field_larger(fabs(p.x) - 0.38, fabs(p.z) - 0.35);
     return STEEP * field_larger(across, field_larger(p.y - 2.0, 0.5 - p.y));

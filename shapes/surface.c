@@ -421,7 +421,7 @@ static lm_result keep_largest_part(draft_mesh *draft)
     return LM_OK;
 }
 
-lm_result shape_extract(const shape_model *model, double cell, draft_mesh *draft)
+lm_result lmi_shape_extract(const shape_model *model, double cell, draft_mesh *draft)
 {
     corner_grid grid = {.values = NULL, .near = NULL};
     lm_result result = grid_make(&grid, model, cell);

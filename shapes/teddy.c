@@ -208,7 +208,7 @@ static const shape_model teddy_model = {
     .coarsest = 15,
 };
 
-const shape_kind shape_kind_teddy = {
+const shape_kind lmi_shape_kind_teddy = {
     .name = "teddy",
     .description = "a teddy bear, looking along z",
     .natural_size = {0.996f, 1.0f, 0.675f},

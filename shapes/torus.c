@@ -29,8 +29,8 @@ static torus_grid torus_grid_make(const shape_frame *frame)
      * ring of few sections would have its middle outside its own mesh. */
     uint32_t least = (uint32_t)(SHAPE_PI * sqrt(frame->extent[0] / grid.half_wide)) + 1u;
     double stretch = frame->extent[2] / frame->extent[0];
-    grid.sections = shape_segments(frame, shape_circumference(grid.radius, grid.radius * stretch), least);
-    grid.sides = shape_segments(frame, shape_circumference(grid.half_wide, grid.half_high), 5);
+    grid.sections = lmi_shape_segments(frame, lmi_shape_circumference(grid.radius, grid.radius * stretch), least);
+    grid.sides = lmi_shape_segments(frame, lmi_shape_circumference(grid.half_wide, grid.half_high), 5);
     return grid;
 }
 
@@ -41,7 +41,7 @@ static shape_counts torus_count(const shape_frame *frame)
     return (shape_counts){.vertices = vertices, .triangles = 2.0 * vertices};
 }
 
-static void torus_build(const shape_frame *frame, shape_mesh *mesh)
+static void torus_build(const shape_frame *frame, lm_shape_mesh *mesh)
 {
     torus_grid grid = torus_grid_make(frame);
     double stretch = frame->extent[2] / frame->extent[0];
@@ -80,7 +80,7 @@ static double torus_curved_scale(const shape_frame *frame)
     return shape_smaller(grid.half_wide, grid.half_high) * shape_smaller(1.0, stretch);
 }
 
-const shape_kind shape_kind_torus = {
+const shape_kind lmi_shape_kind_torus = {
     .name = "torus",
     .description = "a ring lying flat, with a round or oval tube",
     .natural_size = {1.0f, 0.3f, 1.0f},

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP (1.0 / SCENE_FRAME_RATE)
+#define STEP (1.0 / LM_SCENE_FRAME_RATE)
 #define STEP_BUDGET 0.05 /* real seconds that steps may take between two frames of the window, so that it stays awake */
 #define MESSAGE_SECONDS 4.0
 
@@ -24,7 +24,7 @@ void app_say(app *a, bool bad, const char *format, ...)
 }
 
 /* After an action of the session: says what went wrong. */
-static bool went_well(app *a, lm_result result, const scene_error *error)
+static bool went_well(app *a, lm_result result, const lm_scene_error *error)
 {
     if (result != LM_OK) {
         app_say(a, true, "%s", error->text);
@@ -52,7 +52,7 @@ void app_reset_camera(app *a)
     a->camera = camera_from(&camera, world_size(a->session->world, &camera));
 }
 
-static bool tell_colours(app *a, scene_error *error)
+static bool tell_colours(app *a, lm_scene_error *error)
 {
     draw_error wrong;
     draw_forget(a->draw);
@@ -70,7 +70,7 @@ static void tell_added_colours(app *a)
     const company *c = &a->session->company;
     draw_error ignored; /* without its colour a body gets one of its own */
     for (uint32_t i = 0; i < c->body_count; i++) {
-        scene_colours colours = scene_get_colours(a->session->scene, c->bodies[i].like);
+        lm_scene_colours colours = lm_scene_get_colours(a->session->scene, c->bodies[i].like);
         if (colours.count > 0) {
             draw_set_colours(a->draw, c->bodies[i].id, colours.rgb, colours.count, &ignored);
         }
@@ -88,15 +88,15 @@ static void start(app *a, session *opened)
     a->holding = false;
     a->show_scene = true;
     a->selected = (lm_body_id){0, 0};
-    if (scene_body_count(opened->scene) > 0) {
-        a->selected = scene_get_body(opened->scene, 0).id;
+    if (lm_scene_body_count(opened->scene) > 0) {
+        a->selected = lm_scene_get_body(opened->scene, 0).id;
     }
     memset(&a->history, 0, sizeof a->history);
     clock_start(&a->clock, a->clock.speed);
     app_reset_camera(a);
 }
 
-static bool open_scene(app *a, const char *name, scene_error *error)
+static bool open_scene(app *a, const char *name, lm_scene_error *error)
 {
     session *opened = session_open(name, &a->options, error);
     if (opened == NULL) {
@@ -106,13 +106,13 @@ static bool open_scene(app *a, const char *name, scene_error *error)
         app_toggle_recording(a);
     }
     start(a, opened);
-    if (scene_note(opened->scene)[0] != '\0') {
-        app_say(a, false, "%s", scene_note(opened->scene));
+    if (lm_scene_note(opened->scene)[0] != '\0') {
+        app_say(a, false, "%s", lm_scene_note(opened->scene));
     }
     return tell_colours(a, error);
 }
 
-bool app_open(app *a, const char *name, const session_options *options, scene_error *error)
+bool app_open(app *a, const char *name, const session_options *options, lm_scene_error *error)
 {
     draw_error wrong;
     a->options = *options;
@@ -142,7 +142,7 @@ void app_close(app *a)
 
 static bool load_snapshot(app *a, const char *path)
 {
-    scene_error error;
+    lm_scene_error error;
     bool good = went_well(a, session_load(a->session, path, &error), &error);
     if (good) {
         a->holding = false;
@@ -157,7 +157,7 @@ bool app_open_file(app *a, const char *name)
     if (file_kind_of(name) == FILE_SNAPSHOT) {
         return load_snapshot(a, name);
     }
-    scene_error error;
+    lm_scene_error error;
     if (!open_scene(a, name, &error)) {
         app_say(a, true, "%s", error.text);
         return false;
@@ -181,7 +181,7 @@ static bool record_frame(app *a);
 /* One frame of the simulation; false stops it. */
 static bool step_once(app *a)
 {
-    scene_error error;
+    lm_scene_error error;
     lm_result result = session_look_from(a->session, app_camera(a).at, &error);
     result = result ? result : session_step(a->session, &error);
     if (!went_well(a, result, &error)) {
@@ -235,7 +235,7 @@ void app_step_back(app *a)
 
 void app_seek(app *a, uint32_t frame)
 {
-    scene_error error;
+    lm_scene_error error;
     a->paused = true;
     a->holding = false;
     went_well(a, session_seek(a->session, frame, &error), &error);
@@ -246,7 +246,7 @@ void app_seek(app *a, uint32_t frame)
 
 void app_restart(app *a, bool keep_settings)
 {
-    scene_error error;
+    lm_scene_error error;
     a->holding = false;
     if (went_well(a, session_restart(a->session, keep_settings, &error), &error)) {
         tell_colours(a, &error); /* and the range of values that were seen begins again */
@@ -261,7 +261,7 @@ void app_set_speed(app *a, double speed) { clock_start(&a->clock, speed); }
 
 bool app_change(app *a, change made)
 {
-    scene_error error;
+    lm_scene_error error;
     bool good = went_well(a, session_change(a->session, &made, &error), &error);
     tell_added_colours(a);
     return good;
@@ -309,7 +309,7 @@ void app_set_substeps(app *a, uint32_t substeps)
 
 void app_set_host(app *a, uint32_t threads, lm_isa isa)
 {
-    scene_error error;
+    lm_scene_error error;
     if (went_well(a, session_set_host(a->session, threads, isa, &error), &error)) {
         a->options.threads = threads;
         a->options.isa = isa;
@@ -322,7 +322,7 @@ void app_set_host(app *a, uint32_t threads, lm_isa isa)
 
 void app_toggle_view(app *a, uint32_t view)
 {
-    const uint32_t colouring = DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN;
+    const uint32_t colouring = DRAW_COLOURINGS;
     uint32_t views = a->drawing.views ^ view;
     if ((views & view & colouring) != 0) { /* a body has one colour */
         views = (views & ~colouring) | view;
@@ -354,7 +354,7 @@ void app_screenshot(app *a)
 void app_save_snapshot(app *a)
 {
     char path[512];
-    scene_error error;
+    lm_scene_error error;
     file_free_name(path, sizeof path, a->session->name, ".limber");
     if (session_save(a->session, path, &error)) {
         app_say(a, false, "Saved %s", path);
@@ -378,7 +378,7 @@ void app_toggle_recording(app *a)
     char path[512];
     file_free_name(path, sizeof path, a->session->name, ".mp4");
     uint32_t width = (uint32_t)(a->picture.width * a->scale), height = (uint32_t)(a->picture.height * a->scale);
-    if (!capture_begin(&a->capture, path, width, height, (uint32_t)SCENE_FRAME_RATE, &error)) {
+    if (!capture_begin(&a->capture, path, width, height, (uint32_t)LM_SCENE_FRAME_RATE, &error)) {
         app_say(a, true, "%s", error.text);
     }
 }

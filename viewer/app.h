@@ -52,7 +52,7 @@ typedef struct app {
     app_area picture;    /* where the world is drawn */
     float mouse_x, mouse_y;
 
-    char message[SCENE_ERROR_SIZE]; /* what happened last, for a few seconds */
+    char message[LM_SCENE_ERROR_SIZE]; /* what happened last, for a few seconds */
     bool message_is_bad;
     double message_until; /* on the clock `now` */
     double now;           /* seconds since the viewer was opened */
@@ -61,7 +61,7 @@ typedef struct app {
 /* ---- lifetime ---- */
 
 /* With an OpenGL context current. False: *error says why. */
-bool app_open(app *app, const char *name, const session_options *options, scene_error *error);
+bool app_open(app *app, const char *name, const session_options *options, lm_scene_error *error);
 void app_close(app *app);
 
 /* ---- scenes ---- */

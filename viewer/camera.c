@@ -10,7 +10,7 @@
 #define HIGHEST (0.497 * PI) /* just short of straight down, where left and right would change places */
 #define LOWEST (-0.48 * PI)
 #define ZOOM_A_CLICK 1.12
-#define NEAREST 0.02 /* and farthest distance, in sizes of the scene */
+#define NEAREST 0.02 /* and farthest distance, in sizes of the lm_scene */
 #define FARTHEST 30.0
 
 static double clamp(double value, double low, double high) { return fmin(fmax(value, low), high); }

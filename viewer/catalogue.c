@@ -1,7 +1,7 @@
 /* Built-in scenes and their sentences. */
 #include "viewer/catalogue.h"
 
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,15 +10,15 @@
 /* What a scene says of itself; a scene that cannot be read says nothing here, and why when it is opened. */
 static char *read_sentence(const char *name)
 {
-    scene_error error;
-    scene *opened = scene_open(name, NULL, 0, &error);
-    const char *title = opened != NULL ? scene_title(opened) : "";
+    lm_scene_error error;
+    lm_scene *opened = lm_scene_open(name, NULL, 0, &error);
+    const char *title = opened != NULL ? lm_scene_title(opened) : "";
     size_t size = strlen(title) + 1;
     char *sentence = malloc(size);
     if (sentence != NULL) {
         memcpy(sentence, title, size);
     }
-    scene_close(opened);
+    lm_scene_close(opened);
     return sentence;
 }
 
@@ -26,13 +26,13 @@ bool catalogue_read(catalogue *c)
 {
     *c = (catalogue){.entries = NULL};
     uint32_t count = 0;
-    while (scene_builtin_name(count) != NULL) {
+    while (lm_scene_builtin_name(count) != NULL) {
         count++;
     }
     c->entries = calloc((size_t)count + 1, sizeof *c->entries);
     bool good = c->entries != NULL;
     for (uint32_t i = 0; i < count && good; i++) {
-        c->entries[i].name = scene_builtin_name(i);
+        c->entries[i].name = lm_scene_builtin_name(i);
         c->entries[i].sentence = read_sentence(c->entries[i].name);
         c->count++;
         good = c->entries[i].sentence != NULL;

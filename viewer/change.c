@@ -112,11 +112,11 @@ static lm_result cut_body(const change *made, lm_world *world, lm_body_id body)
 }
 
 /* The hand lets go first: particles are numbered again by a cut. */
-static lm_result cut(const change *made, const scene *played, lm_world *world, company *c)
+static lm_result cut(const change *made, const lm_scene *played, lm_world *world, company *c)
 {
     lm_result result = release(world, c);
-    for (uint32_t i = 0; i < scene_body_count(played) && result == LM_OK; i++) {
-        result = cut_body(made, world, scene_get_body(played, i).id);
+    for (uint32_t i = 0; i < lm_scene_body_count(played) && result == LM_OK; i++) {
+        result = cut_body(made, world, lm_scene_get_body(played, i).id);
     }
     for (uint32_t i = 0; i < c->body_count && result == LM_OK; i++) {
         result = cut_body(made, world, c->bodies[i].id);
@@ -244,15 +244,15 @@ static lm_result set_examples(const change *made, lm_world *world)
  * More bodies
  */
 
-uint32_t company_find_like(const company *c, const scene *played, lm_body_id body)
+uint32_t company_find_like(const company *c, const lm_scene *played, lm_body_id body)
 {
     for (uint32_t i = 0; i < c->body_count; i++) {
         if (c->bodies[i].id.slot == body.slot && c->bodies[i].id.generation == body.generation) {
             return c->bodies[i].like;
         }
     }
-    for (uint32_t i = 0; i < scene_body_count(played); i++) {
-        lm_body_id id = scene_get_body(played, i).id;
+    for (uint32_t i = 0; i < lm_scene_body_count(played); i++) {
+        lm_body_id id = lm_scene_get_body(played, i).id;
         if (id.slot == body.slot && id.generation == body.generation) {
             return i;
         }
@@ -260,7 +260,7 @@ uint32_t company_find_like(const company *c, const scene *played, lm_body_id bod
     return UINT32_MAX;
 }
 
-static lm_result add_another(const change *made, scene *played, lm_world *world, company *c, scene_error *error)
+static lm_result add_another(const change *made, lm_scene *played, lm_world *world, company *c, lm_scene_error *error)
 {
     uint32_t like = company_find_like(c, played, made->body);
     if (like == UINT32_MAX || c->body_count == COMPANY_BODIES) {
@@ -269,7 +269,7 @@ static lm_result add_another(const change *made, scene *played, lm_world *world,
         return LM_ERROR_LIMIT;
     }
     company_body *added = &c->bodies[c->body_count];
-    lm_result result = scene_add_again(played, world, like, made->point, &added->id, error);
+    lm_result result = lm_scene_add_again(played, world, like, made->point, &added->id, error);
     if (result == LM_OK) {
         added->like = like;
         c->body_count++;
@@ -300,7 +300,7 @@ static lm_result throw_ball(const change *made, lm_world *world, company *c)
         drop_ball(c, world, 0);
     }
     company_ball ball = {.velocity = made->vector, .radius = made->size};
-    ball.frames_left = (uint32_t)(BALL_SECONDS * SCENE_FRAME_RATE);
+    ball.frames_left = (uint32_t)(BALL_SECONDS * LM_SCENE_FRAME_RATE);
     lm_mover_def mover = lm_mover_def_default();
     mover.pose.position = made->point;
     mover.velocity = made->vector;
@@ -411,7 +411,7 @@ static lm_result look_from(const change *made, lm_world *world, company *c)
  * All of them
  */
 
-lm_result change_make(const change *made, scene *played, lm_world *world, company *c, scene_error *error)
+lm_result change_make(const change *made, lm_scene *played, lm_world *world, company *c, lm_scene_error *error)
 {
     lm_result result = LM_OK;
     error->text[0] = '\0';

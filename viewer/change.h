@@ -8,7 +8,7 @@
 #ifndef LIMBER_VIEWER_CHANGE_H
 #define LIMBER_VIEWER_CHANGE_H
 
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 typedef enum change_kind {
     CHANGE_GRAB,       /* takes hold of a particle; one at a time */
@@ -84,7 +84,7 @@ typedef struct company {
 } company;
 
 /* Makes a change. On failure the world is as before, and *error says why. */
-lm_result change_make(const change *change, scene *scene, lm_world *world, company *company, scene_error *error);
+lm_result change_make(const change *change, lm_scene *scene, lm_world *world, company *company, lm_scene_error *error);
 
 /* The examples of a body. False: it has none. */
 bool change_get_examples(const lm_world *world, lm_body_id body, example_mix *mix);
@@ -96,6 +96,6 @@ lm_result company_move(company *company, lm_world *world, double seconds);
 void company_leave(company *company, lm_world *world);
 
 /* Which of the scene's bodies one is, or is like. UINT32_MAX: none. */
-uint32_t company_find_like(const company *company, const scene *scene, lm_body_id body);
+uint32_t company_find_like(const company *company, const lm_scene *scene, lm_body_id body);
 
 #endif

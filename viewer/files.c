@@ -3,7 +3,7 @@
 
 #include "viewer/files.h"
 
-#include "io/mesh.h"
+#include "limber/mesh.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ file_kind file_kind_of(const char *name)
 {
     return ends_with(name, ".limber") ? FILE_SNAPSHOT
            : ends_with(name, ".json") ? FILE_SCENE
-           : mesh_is_name(name)       ? FILE_MESH
+           : lm_mesh_is_name(name)    ? FILE_MESH
                                       : FILE_OTHER;
 }
 

@@ -115,9 +115,9 @@ static bool is_selected(const app *a, lm_body_id body)
 
 static void draw_labels(const app *a)
 {
-    const scene *shown = a->session->scene;
-    for (uint32_t i = 0; i < scene_body_count(shown); i++) {
-        scene_body body = scene_get_body(shown, i);
+    const lm_scene *shown = a->session->scene;
+    for (uint32_t i = 0; i < lm_scene_body_count(shown); i++) {
+        lm_scene_body body = lm_scene_get_body(shown, i);
         lm_body_info info;
         if (body.label != NULL && !is_selected(a, body.id) &&
             lm_body_get_info(a->session->world, body.id, &info) == LM_OK) {
@@ -133,7 +133,7 @@ static void draw_labels(const app *a)
 static void draw_legend(const app *a)
 {
     draw_map map = draw_get_map(a->draw);
-    if (map.label == NULL || (a->drawing.views & (DRAW_SPEED | DRAW_STRAIN)) == 0) {
+    if (map.label == NULL || (a->drawing.views & DRAW_MAPS) == 0) {
         return;
     }
     const float width = fminf(200.0f, a->picture.width - 40.0f), height = 10.0f, x = a->picture.x + 20.0f;
@@ -176,7 +176,7 @@ static void draw_recording(const app *a)
         return;
     }
     char text[64];
-    snprintf(text, sizeof text, "%.1f s", a->capture.frames / SCENE_FRAME_RATE);
+    snprintf(text, sizeof text, "%.1f s", a->capture.frames / LM_SCENE_FRAME_RATE);
     float x = a->picture.x + a->picture.width - 100.0f;
     ui_draw_box(UI_BELOW, (ui_box){x, 16.0f, 84.0f, 28.0f}, 14.0f, 0x1d2026, 0.9f);
     ui_draw_disc(UI_BELOW, x + 18.0f, 30.0f, 5.0f, 0xec5c54, 1.0f);

@@ -136,6 +136,34 @@ static bool show_material(bool lattice, const lm_material *first, lm_material *m
     return changed;
 }
 
+/* Materials by name, three in a row. The body keeps its mass: the density of a preset is for bodies that are made of it. */
+static bool show_presets(lm_material *material)
+{
+    bool changed = false;
+    float third = (ui_width_left() - 16.0f) / 3.0f;
+    ui_text(UI_SMALL, "Made of");
+    for (uint32_t n = 0; n < LM_PRESET_COUNT; n++) {
+        lm_material preset;
+        const char *name = lm_material_preset_name(n);
+        lm_material_preset(name, &preset, NULL);
+        bool is_it = material->stiffness == LM_STIFFNESS_YOUNG && material->young == preset.young &&
+                     material->poisson == preset.poisson && material->yield == preset.yield &&
+                     material->damping_ratio == preset.damping_ratio;
+        if (n % 3 != 0) {
+            ui_same_line();
+        }
+        if (ui_button(name, third, is_it)) {
+            *material = preset;
+            changed = true;
+        }
+        char help[128];
+        snprintf(help, sizeof help, "%.3g Pa, Poisson's ratio %.2f, damping ratio %.2f%s.", (double)preset.young,
+                 (double)preset.poisson, (double)preset.damping_ratio, preset.yield > 0.0f ? ", plastic" : "");
+        ui_tooltip(help);
+    }
+    return changed;
+}
+
 void panel_body(app *a)
 {
     lm_body_info info;
@@ -169,7 +197,9 @@ void panel_body(app *a)
     ui_scroll_begin("material", 0.0f);
     panel_examples(a);
     lm_material first = session_first_material(a->session, a->selected);
-    if (show_material(info.spacing > 0.0f, &first, &material)) {
+    bool named = show_presets(&material);
+    ui_gap(2.0f);
+    if (show_material(info.spacing > 0.0f, &first, &material) || named) {
         app_set_material(a, &material);
     }
     ui_gap(2.0f);
@@ -221,10 +251,11 @@ void panel_world(app *a)
     }
     ui_line();
     int substeps = (int)lm_world_get_substeps(world);
-    if (widget_slider_count("Substeps", &substeps, (int)a->session->substeps, 1, 16)) {
+    if (widget_slider_count("Substeps", &substeps, (int)a->session->substeps, 0, 16)) {
         app_set_substeps(a, (uint32_t)substeps);
     }
-    ui_tooltip("Into how many parts a step of 1/60 s is divided. More let stiff bodies be stiffer.");
+    ui_tooltip(
+        "Into how many parts a step of 1/60 s is divided. More let stiff bodies be stiffer; 0: as many as they need.");
     ui_line();
     int threads = (int)lm_world_get_workers(world);
     if (widget_slider_count("Threads", &threads, threads, 1, threads > 16 ? LM_MAX_WORKERS : 16)) {
@@ -253,6 +284,7 @@ static const char *view_sentence(const char *name)
         {"contacts", "particles that touch something"},
         {"speed", "colours by speed"},
         {"strain", "colours by strain"},
+        {"stress", "colours by von Mises stress"},
         {"bones", "skeletons inside"},
     };
     for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++) {
@@ -323,8 +355,8 @@ void panel_numbers(app *a)
     ui_same_line();
     ui_text(UI_SMALL, "of 16.7 that it is worth");
     widget_graph_data graph = {
-        &a->history.milliseconds[0][0],  HISTORY_SERIES, HISTORY_STEPS, a->history.next, history_top(&a->history),
-        (float)(1e3 / SCENE_FRAME_RATE), "real time"};
+        &a->history.milliseconds[0][0],     HISTORY_SERIES, HISTORY_STEPS, a->history.next, history_top(&a->history),
+        (float)(1e3 / LM_SCENE_FRAME_RATE), "real time"};
     widget_graph(&graph, 110.0f);
     for (uint32_t i = 0, shown = 0; i < HISTORY_SERIES; i++) {
         float mean = history_mean(&a->history, i);
@@ -347,7 +379,7 @@ void panel_numbers(app *a)
     show_row("Last 10 s", "%.1f MB", (double)timeline_memory(&s->timeline) / 1e6);
     ui_line();
     show_row("Frame", "%u", (unsigned)s->frame);
-    show_row("Time", "%.3f s", s->frame / SCENE_FRAME_RATE);
+    show_row("Time", "%.3f s", s->frame / LM_SCENE_FRAME_RATE);
     show_row("State hash", "%016llx", (unsigned long long)s->hash);
     ui_text_wrapped(UI_SMALL, s->mismatches == 0 ? "Every frame that was returned to had the hash it had before."
                                                  : "A frame that was returned to had another hash than before!");
@@ -384,9 +416,9 @@ static void draw_panel(app *a)
     widget_row_text(UI_TITLE, 24.0f, "Limber");
     ui_same_line();
     widget_row_text(UI_FAINT, 26.0f, slash != NULL ? slash + 1 : a->session->name);
-    ui_text_wrapped(UI_SMALL, scene_title(a->session->scene));
-    if (scene_figure(a->session->scene)[0] != '\0') {
-        ui_text_wrapped(UI_TINY, scene_figure(a->session->scene));
+    ui_text_wrapped(UI_SMALL, lm_scene_title(a->session->scene));
+    if (lm_scene_figure(a->session->scene)[0] != '\0') {
+        ui_text_wrapped(UI_TINY, lm_scene_figure(a->session->scene));
     }
     ui_gap(2.0f);
     uint32_t page = a->settings.page;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lm_result fail_memory(scene_error *error)
+static lm_result fail_memory(lm_scene_error *error)
 {
     snprintf(error->text, sizeof error->text, "out of memory");
     return LM_ERROR_MEMORY;
@@ -17,7 +17,7 @@ static lm_result fail_memory(scene_error *error)
 
 bool session_take_key(const session *s, timeline_key *key)
 {
-    size_t marks = scene_marks_size(s->scene);
+    size_t marks = lm_scene_marks_size(s->scene);
     *key = (timeline_key){.frame = s->frame, .size = lm_world_save_size(s->world), .company = s->company};
     key->snapshot = malloc(key->size);
     key->marks = malloc(marks > 0 ? marks : 1);
@@ -25,7 +25,7 @@ bool session_take_key(const session *s, timeline_key *key)
         session_free_key(key);
         return false;
     }
-    scene_get_marks(s->scene, key->marks);
+    lm_scene_get_marks(s->scene, key->marks);
     return true;
 }
 
@@ -36,21 +36,21 @@ void session_free_key(timeline_key *key)
     key->snapshot = key->marks = NULL;
 }
 
-lm_result session_return_to_key(session *s, const timeline_key *key, scene_error *error)
+lm_result session_return_to_key(session *s, const timeline_key *key, lm_scene_error *error)
 {
     lm_result result = lm_world_load(s->world, key->snapshot, key->size);
     if (result != LM_OK) {
         snprintf(error->text, sizeof error->text, "%s", lm_result_text(result));
         return result;
     }
-    scene_set_marks(s->scene, key->marks);
+    lm_scene_set_marks(s->scene, key->marks);
     s->company = key->company;
     s->frame = key->frame;
     s->hash = lm_world_hash(s->world);
     return LM_OK;
 }
 
-lm_result session_begin_timeline(session *s, scene_error *error)
+lm_result session_begin_timeline(session *s, lm_scene_error *error)
 {
     timeline_key key;
     s->hash = lm_world_hash(s->world);
@@ -65,22 +65,22 @@ lm_result session_begin_timeline(session *s, scene_error *error)
  * Lifetime
  */
 
-static lm_result remember_start(session *s, scene_error *error)
+static lm_result remember_start(session *s, lm_scene_error *error)
 {
-    uint32_t count = scene_body_count(s->scene);
+    uint32_t count = lm_scene_body_count(s->scene);
     s->materials = calloc((size_t)count + 1, sizeof *s->materials);
     if (s->materials == NULL || !session_take_key(s, &s->start)) {
         return fail_memory(error);
     }
     for (uint32_t i = 0; i < count; i++) {
-        lm_body_get_material(s->world, scene_get_body(s->scene, i).id, &s->materials[i]);
+        lm_body_get_material(s->world, lm_scene_get_body(s->scene, i).id, &s->materials[i]);
     }
     s->gravity = lm_world_get_gravity(s->world);
     s->substeps = lm_world_get_substeps(s->world);
     return session_begin_timeline(s, error);
 }
 
-session *session_open(const char *name, const session_options *options, scene_error *error)
+session *session_open(const char *name, const session_options *options, lm_scene_error *error)
 {
     session *s = calloc(1, sizeof *s);
     size_t length = strlen(name) + 1;
@@ -98,12 +98,12 @@ session *session_open(const char *name, const session_options *options, scene_er
     def.isa = options->isa;
     def.device = options->device;
     def.gl = options->gl;
-    s->scene = scene_open(name, options->sets, options->set_count, error);
+    s->scene = lm_scene_open(name, options->sets, options->set_count, error);
     bool good = s->scene != NULL;
     if (good) {
-        scene_want_fine_surfaces(s->scene, true);
-        scene_watch(s->scene, false);
-        good = scene_make_world(s->scene, &def, &s->world, error) == LM_OK && remember_start(s, error) == LM_OK;
+        lm_scene_want_fine_surfaces(s->scene, true);
+        lm_scene_watch(s->scene, false);
+        good = lm_scene_make_world(s->scene, &def, &s->world, error) == LM_OK && remember_start(s, error) == LM_OK;
     }
     if (!good) {
         session_close(s);
@@ -121,7 +121,7 @@ void session_close(session *s)
     session_free_key(&s->start);
     free(s->materials);
     lm_world_destroy(s->world);
-    scene_close(s->scene);
+    lm_scene_close(s->scene);
     free(s->name);
     free(s);
 }
@@ -137,7 +137,7 @@ uint32_t session_last(const session *s) { return s->timeline.last; }
 bool session_is_live(const session *s) { return s->frame == s->timeline.last; }
 
 /* Makes the changes again that were made in this frame. */
-static lm_result repeat_changes(session *s, scene_error *error)
+static lm_result repeat_changes(session *s, lm_scene_error *error)
 {
     size_t count;
     const timeline_change *changes = timeline_changes(&s->timeline, s->frame, &count);
@@ -148,10 +148,10 @@ static lm_result repeat_changes(session *s, scene_error *error)
     return result;
 }
 
-static lm_result step_world(session *s, scene_error *error)
+static lm_result step_world(session *s, lm_scene_error *error)
 {
-    lm_result result = company_move(&s->company, s->world, 1.0 / SCENE_FRAME_RATE);
-    result = result ? result : scene_step(s->scene, s->world, s->frame);
+    lm_result result = company_move(&s->company, s->world, 1.0 / LM_SCENE_FRAME_RATE);
+    result = result ? result : lm_scene_step(s->scene, s->world, s->frame);
     if (result != LM_OK) {
         snprintf(error->text, sizeof error->text, "frame %u: %s", (unsigned)s->frame, lm_result_text(result));
         return result;
@@ -161,7 +161,7 @@ static lm_result step_world(session *s, scene_error *error)
     return LM_OK;
 }
 
-static lm_result record_frame(session *s, scene_error *error)
+static lm_result record_frame(session *s, lm_scene_error *error)
 {
     if (!timeline_add_frame(&s->timeline, s->hash)) {
         return fail_memory(error);
@@ -174,7 +174,7 @@ static lm_result record_frame(session *s, scene_error *error)
 }
 
 /* Along what is recorded. */
-static lm_result repeat_frame(session *s, scene_error *error)
+static lm_result repeat_frame(session *s, lm_scene_error *error)
 {
     lm_result result = repeat_changes(s, error);
     result = result ? result : step_world(s, error);
@@ -185,7 +185,7 @@ static lm_result repeat_frame(session *s, scene_error *error)
     return session_is_live(s) ? repeat_changes(s, error) : LM_OK;
 }
 
-lm_result session_step(session *s, scene_error *error)
+lm_result session_step(session *s, lm_scene_error *error)
 {
     if (!session_is_live(s)) {
         return repeat_frame(s, error);
@@ -204,7 +204,7 @@ static void keep_waypoint(session *s)
     }
 }
 
-lm_result session_seek(session *s, uint32_t frame, scene_error *error)
+lm_result session_seek(session *s, uint32_t frame, lm_scene_error *error)
 {
     frame = frame < session_first(s) ? session_first(s) : frame > session_last(s) ? session_last(s) : frame;
     if (frame == s->frame) {
@@ -241,15 +241,15 @@ static lm_result put_back_settings(session *s, const lm_material *materials, lm_
 {
     lm_result result = lm_world_set_gravity(s->world, gravity);
     result = result ? result : lm_world_set_substeps(s->world, substeps);
-    for (uint32_t i = 0; i < scene_body_count(s->scene) && result == LM_OK; i++) {
-        result = lm_body_set_material(s->world, scene_get_body(s->scene, i).id, &materials[i]);
+    for (uint32_t i = 0; i < lm_scene_body_count(s->scene) && result == LM_OK; i++) {
+        result = lm_body_set_material(s->world, lm_scene_get_body(s->scene, i).id, &materials[i]);
     }
     return result;
 }
 
-lm_result session_restart(session *s, bool keep_settings, scene_error *error)
+lm_result session_restart(session *s, bool keep_settings, lm_scene_error *error)
 {
-    uint32_t count = scene_body_count(s->scene);
+    uint32_t count = lm_scene_body_count(s->scene);
     lm_material *materials = calloc((size_t)count + 1, sizeof *materials);
     if (materials == NULL) {
         return fail_memory(error);
@@ -257,7 +257,7 @@ lm_result session_restart(session *s, bool keep_settings, scene_error *error)
     lm_vec3 gravity = lm_world_get_gravity(s->world);
     uint32_t substeps = lm_world_get_substeps(s->world);
     for (uint32_t i = 0; i < count; i++) {
-        lm_body_get_material(s->world, scene_get_body(s->scene, i).id, &materials[i]);
+        lm_body_get_material(s->world, lm_scene_get_body(s->scene, i).id, &materials[i]);
     }
     lm_result result = session_return_to_key(s, &s->start, error);
     if (result == LM_OK && keep_settings) {
@@ -271,7 +271,7 @@ lm_result session_restart(session *s, bool keep_settings, scene_error *error)
  * Changes
  */
 
-lm_result session_change(session *s, const change *made, scene_error *error)
+lm_result session_change(session *s, const change *made, lm_scene_error *error)
 {
     if (!session_is_live(s)) {
         timeline_cut(&s->timeline, s->frame);
@@ -297,8 +297,8 @@ static bool goes_by_eye(const lm_world *world, lm_body_id body)
 static bool any_goes_by_eye(const session *s)
 {
     bool any = false;
-    for (uint32_t i = 0; i < scene_body_count(s->scene) && !any; i++) {
-        any = goes_by_eye(s->world, scene_get_body(s->scene, i).id);
+    for (uint32_t i = 0; i < lm_scene_body_count(s->scene) && !any; i++) {
+        any = goes_by_eye(s->world, lm_scene_get_body(s->scene, i).id);
     }
     for (uint32_t i = 0; i < s->company.body_count && !any; i++) {
         any = goes_by_eye(s->world, s->company.bodies[i].id);
@@ -306,20 +306,20 @@ static bool any_goes_by_eye(const session *s)
     return any;
 }
 
-lm_result session_look_from(session *s, lm_dvec3 eye, scene_error *error)
+lm_result session_look_from(session *s, lm_dvec3 eye, lm_scene_error *error)
 {
     const company *c = &s->company;
     bool moved = !c->has_eye || c->eye.x != eye.x || c->eye.y != eye.y || c->eye.z != eye.z;
-    if (!moved || !session_is_live(s) || scene_has_eye(s->scene) || !any_goes_by_eye(s)) {
+    if (!moved || !session_is_live(s) || lm_scene_has_eye(s->scene) || !any_goes_by_eye(s)) {
         return LM_OK;
     }
     change made = {.kind = CHANGE_EYE, .point = eye};
     return session_change(s, &made, error);
 }
 
-lm_result session_set_host(session *s, uint32_t threads, lm_isa isa, scene_error *error)
+lm_result session_set_host(session *s, uint32_t threads, lm_isa isa, lm_scene_error *error)
 {
-    return scene_rehost(s->scene, threads, isa, &s->world, error);
+    return lm_scene_rehost(s->scene, threads, isa, &s->world, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -333,7 +333,7 @@ void session_body_name(const session *s, lm_body_id body, char *text, size_t siz
         snprintf(text, size, "none");
         return;
     }
-    scene_body found = scene_get_body(s->scene, like);
+    lm_scene_body found = lm_scene_get_body(s->scene, like);
     bool same = found.id.slot == body.slot && found.id.generation == body.generation;
     snprintf(text, size, "%s%s", same ? "" : "a copy of ", found.name);
 }

@@ -14,16 +14,16 @@ static bool write_world(const lm_world *world, const char *path, char wrong[PART
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size);
     partial_file file;
-    bool good = bytes != NULL && lm_world_save(world, bytes, size) == LM_OK && partial_open(&file, path, wrong);
+    bool good = bytes != NULL && lm_world_save(world, bytes, size) == LM_OK && lmi_partial_open(&file, path, wrong);
     if (good) {
-        partial_write(&file, bytes, size);
-        good = partial_keep(&file, wrong);
+        lmi_partial_write(&file, bytes, size);
+        good = lmi_partial_keep(&file, wrong);
     }
     free(bytes);
     return good;
 }
 
-bool session_save(session *s, const char *path, scene_error *error)
+bool session_save(session *s, const char *path, lm_scene_error *error)
 {
     timeline_key now;
     char wrong[PARTIAL_ERROR_SIZE] = "out of memory";
@@ -41,7 +41,7 @@ bool session_save(session *s, const char *path, scene_error *error)
 }
 
 /* The whole file, to be freed; null: *error says why. */
-static void *read_bytes(const char *path, size_t *size, scene_error *error)
+static void *read_bytes(const char *path, size_t *size, lm_scene_error *error)
 {
     FILE *file = fopen(path, "rb");
     long length = -1;
@@ -67,7 +67,7 @@ static void *read_bytes(const char *path, size_t *size, scene_error *error)
 /* Bodies that are none of the scene's own were added: their user data says like which of them. */
 static void find_added_bodies(session *s)
 {
-    uint32_t own = scene_body_count(s->scene), count = lm_world_get_bodies(s->world, NULL, 0);
+    uint32_t own = lm_scene_body_count(s->scene), count = lm_world_get_bodies(s->world, NULL, 0);
     lm_body_id *all = malloc(((size_t)count + 1) * sizeof *all);
     s->company = (company){.ball_count = 0};
     if (all != NULL) {
@@ -83,7 +83,7 @@ static void find_added_bodies(session *s)
     free(all);
 }
 
-static lm_result load_bytes(session *s, const void *bytes, size_t size, scene_error *error)
+static lm_result load_bytes(session *s, const void *bytes, size_t size, lm_scene_error *error)
 {
     timeline_key before;
     if (!session_take_key(s, &before)) {
@@ -92,20 +92,20 @@ static lm_result load_bytes(session *s, const void *bytes, size_t size, scene_er
     }
     uint32_t frame;
     lm_result result = session_return_to_key(s, &s->start, error); /* where the scene's drags are as at the start */
-    result = result ? result : scene_load(s->scene, s->world, bytes, size, &frame, error);
+    result = result ? result : lm_scene_load(s->scene, s->world, bytes, size, &frame, error);
     if (result == LM_OK) {
         s->frame = frame;
         find_added_bodies(s);
         result = session_begin_timeline(s, error);
     } else {
-        scene_error ignored;
+        lm_scene_error ignored;
         session_return_to_key(s, &before, &ignored);
     }
     session_free_key(&before);
     return result;
 }
 
-lm_result session_load(session *s, const char *path, scene_error *error)
+lm_result session_load(session *s, const char *path, lm_scene_error *error)
 {
     size_t size;
     errno = 0;

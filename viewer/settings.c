@@ -64,7 +64,7 @@ settings settings_read(const char *path)
     if (file != NULL) {
         fclose(file);
     }
-    uint32_t colouring = s.views & (DRAW_REGIONS | DRAW_SPEED | DRAW_STRAIN);
+    uint32_t colouring = s.views & DRAW_COLOURINGS;
     if ((colouring & (colouring - 1)) != 0) { /* a body has one colour */
         s.views = DRAW_SURFACE;
     }
@@ -75,7 +75,7 @@ bool settings_write(const settings *s, const char *path)
 {
     partial_file file;
     char error[PARTIAL_ERROR_SIZE];
-    if (!partial_open(&file, path, error)) {
+    if (!lmi_partial_open(&file, path, error)) {
         return false;
     }
     for (size_t i = 0; i < LINE_COUNT; i++) {
@@ -83,7 +83,7 @@ bool settings_write(const settings *s, const char *path)
         uint32_t value = lines[i].flag ? *(const bool *)from : *(const uint32_t *)(const void *)from;
         char text[96];
         int length = snprintf(text, sizeof text, "%s %u\n", lines[i].name, (unsigned)value);
-        partial_write(&file, text, (size_t)length);
+        lmi_partial_write(&file, text, (size_t)length);
     }
-    return partial_keep(&file, error);
+    return lmi_partial_keep(&file, error);
 }

@@ -3,17 +3,17 @@
 
 #include <math.h>
 
-bool stage_tell_colours(const scene *shown, draw *renderer, draw_error *error)
+bool stage_tell_colours(const lm_scene *shown, draw *renderer, draw_error *error)
 {
-    for (uint32_t i = 0; i < scene_body_count(shown); i++) {
-        scene_colours colours = scene_get_colours(shown, i);
-        lm_body_id body = scene_get_body(shown, i).id;
+    for (uint32_t i = 0; i < lm_scene_body_count(shown); i++) {
+        lm_scene_colours colours = lm_scene_get_colours(shown, i);
+        lm_body_id body = lm_scene_get_body(shown, i).id;
         if (colours.count > 0 && !draw_set_colours(renderer, body, colours.rgb, colours.count, error)) {
             return false;
         }
     }
-    for (uint32_t i = 0; i < scene_get_contents(shown).colliders; i++) {
-        scene_collider_made made = scene_get_collider(shown, i);
+    for (uint32_t i = 0; i < lm_scene_get_contents(shown).colliders; i++) {
+        lm_scene_collider_made made = lm_scene_get_collider(shown, i);
         if (made.colour.count > 0 && !draw_set_collider_colour(renderer, made.id, made.colour.rgb, error)) {
             return false;
         }
@@ -36,10 +36,10 @@ draw_camera stage_adapt_camera(draw_camera camera, double aspect)
     return camera;
 }
 
-draw_camera stage_camera(const scene *shown, const lm_world *world, double aspect)
+draw_camera stage_camera(const lm_scene *shown, const lm_world *world, double aspect)
 {
-    scene_view view;
-    if (scene_get_view(shown, &view)) {
+    lm_scene_view view;
+    if (lm_scene_get_view(shown, &view)) {
         return stage_adapt_camera((draw_camera){view.at, view.look_at, view.field_of_view}, aspect);
     }
     return draw_fit_camera(world, aspect);

@@ -98,7 +98,7 @@ void transport_draw(app *a)
     ui_tooltip("The last ten seconds: drag to go back. What is done in the past begins another future.");
     if (time_width > 0.0f) {
         char text[64];
-        snprintf(text, sizeof text, "%.2f s", s->frame / SCENE_FRAME_RATE);
+        snprintf(text, sizeof text, "%.2f s", s->frame / LM_SCENE_FRAME_RATE);
         ui_same_line();
         widget_row_text(UI_NORMAL, ROW, text);
     }

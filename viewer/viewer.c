@@ -14,10 +14,10 @@
 #include <string.h>
 
 #define SCRIPT_FRAME                                                                                                   \
-    (1.0 / SCENE_FRAME_RATE)   /* seconds that pass with each frame of a script, whatever the clock says */
-#define IDLE_SECONDS 0.016     /* between frames where the driver does not wait for the screen */
-#define STILL_FRAMES 30        /* after so many without anything new ... */
-#define STILL_MILLISECONDS 100 /* ... the next one may come so much later */
+    (1.0 / LM_SCENE_FRAME_RATE) /* seconds that pass with each frame of a script, whatever the clock says */
+#define IDLE_SECONDS 0.016      /* between frames where the driver does not wait for the screen */
+#define STILL_FRAMES 30         /* after so many without anything new ... */
+#define STILL_MILLISECONDS 100  /* ... the next one may come so much later */
 
 typedef struct viewer {
     const viewer_options *options;
@@ -203,7 +203,7 @@ static bool open_all(viewer *v)
                  "no window can be opened: %s (limber render makes pictures and videos without one)", why);
         return false;
     }
-    scene_error error;
+    lm_scene_error error;
     session_options options = {.threads = o->threads, .isa = o->isa, .sets = o->sets, .set_count = o->set_count};
     options.device = o->device;
     options.gl = o->device && draw_current_gl(&v->gl) ? &v->gl : NULL;

@@ -2,15 +2,16 @@
 //
 //   steps      penguins and crowd, milliseconds of processor time a step, one thread: the module with SIMD in node against the tool with
 //              SSE2; each the difference of two runs of different lengths, so that setting up does not count
-//   page       frames a second of the default scene at 960x540 in software GL, and the time from opening the page to a picture that moves
+//   page       pictures a second of the default scene at 960x540 in software GL, and the time from opening the page to a picture that moves,
+//              both with the processor time of all of Chromium, which does not depend on what else the machine does
 //   size       bytes of the module, gzipped
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { childTime, launch } from "./chromium.mjs";
 import { serve } from "./serve.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), ".."), web = join(root, "build/web");
@@ -44,24 +45,25 @@ for (const [name, from, to] of runs) {
     console.log(`${name}: native SSE2 ${native.toFixed(1)} ms, web assembly ${script.toFixed(1)} ms a step: ${(script / native).toFixed(2)} times`);
 }
 
-const server = await serve(web, 0, false);
-const { chromium } = createRequire(join(web, "package.json"))("playwright-core");
-const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...GL] });
+const server = await serve(web, 0, false), browser = await launch(web);
 const page = await browser.newPage({ viewport: { width: 960, height: 540 } });
-const start = performance.now();
+const start = performance.now(), before = childTime();
 await page.goto(`http://127.0.0.1:${server.address().port}/page/`);
-await page.waitForFunction(() => window.limberPage?.session?.frame > 1, null, { polling: 20 });
-const loading = performance.now() - start;
+await page.waitForFunction(() => performance.getEntriesByName("limber-moves").length > 0, null, { polling: 20 });
+const loading = performance.now() - start, opened = childTime() - before;
+const marks = await page.evaluate(() => performance.getEntriesByType("mark").filter(({ name }) => name.startsWith("limber-")).map(({ name, startTime }) => `${name.slice(7)} ${(startTime / 1000).toFixed(1)}`).join(", "));
 await page.waitForTimeout(2000);
-const fps = await page.evaluate(() => new Promise((done) => {
+const from = childTime();
+const { frames, fps } = await page.evaluate(() => new Promise((done) => {
     const begin = performance.now();
     let frames = 0;
-    const count = (time) => (time - begin > 4000 ? done((1000 * frames) / (time - begin)) : (frames++, requestAnimationFrame(count)));
+    const count = (time) => (time - begin > 4000 ? done({ frames, fps: (1000 * frames) / (time - begin) }) : (frames++, requestAnimationFrame(count)));
     requestAnimationFrame(count);
 }));
+const each = (childTime() - from) / frames;
 const { name, width, height } = await page.evaluate(() => ({ name: window.limberPage.name, width: window.limberPage.stage.canvas.width, height: window.limberPage.stage.canvas.height }));
-console.log(`page: ${name} at ${width}x${height} in software GL ${fps.toFixed(0)} frames a second; moves ${(loading / 1000).toFixed(1)} s after it was opened`);
+console.log(`page: ${name} at ${width}x${height} in software GL ${fps.toFixed(0)} pictures a second, ${each.toFixed(0)} ms of processor time each`);
+console.log(`      moves ${(loading / 1000).toFixed(1)} s after it was opened (${marks}), after ${(opened / 1000).toFixed(1)} s of processor time; load ${loadavg()[0].toFixed(0)}`);
 await browser.close();
 server.close();
 const size = gzipSync(readFileSync(join(web, "package/dist/limber-simd.wasm")), { level: 9 }).length;

@@ -20,16 +20,17 @@ from declarations import _declare_inline, _expand, _without_comments, _without_c
 
 HEADERS = [
     "include/limber/limber.h",
-    "io/mesh.h",
-    "shapes/shapes.h",
-    "scene/scene.h",
-    "io/export.h",
-    "io/capture.h",
+    "include/limber/mesh.h",
+    "include/limber/shapes.h",
+    "include/limber/scene.h",
+    "include/limber/export.h",
+    "include/limber/seams.h",
+    "include/limber/capture.h",
     "web/wasm/host.h",
 ]
 # Given functions of the caller's, or used by hooks only.
-LEFT_OUT = {"scene_check"}
-KNOWN = {"PARTIAL_ERROR_SIZE": 512, "UINT32_MAX": 0xFFFFFFFF}
+LEFT_OUT = {"lm_scene_check"}
+KNOWN = {"UINT32_MAX": 0xFFFFFFFF}
 
 SCALARS = {  # C type: (code, bytes, TypeScript)
     "bool": ("bool", 1, "boolean"),

@@ -43,10 +43,10 @@ class Baking:
         for soft in self.simulation.softs:
             found, frames = self.scene.objects[soft.name], self.frames[soft.name]
             try:
-                if any(faces is not None for _, faces in frames):
-                    cache.put_meshes(self.scene, found, frames, soft.given)
+                if any(faces is not None for _, faces, _ in frames):
+                    cache.put_meshes(self.scene, found, frames, soft.given, soft.uvs)
                 else:
-                    cache.put_points(self.scene, found, np.array([vertices for vertices, _ in frames]))
+                    cache.put_points(self.scene, found, np.array([vertices for vertices, _, _ in frames]))
             except OSError as error:
                 raise BakeError(f"{found.name}: {error}") from None
         told = f"{len(self.simulation.softs)} soft bodies, {len(frames)} frames"

@@ -55,12 +55,22 @@ def put_points(scene, found, frames):
     found.limber.baked = True
 
 
-def put_meshes(scene, found, frames, given):
-    """frames: for each a pair of vertices and triangles (None: `given`)."""
+def put_uvs(mesh, layers):
+    """Texture coordinates of the corners of all triangles, by layer."""
+    while mesh.uv_layers:
+        mesh.uv_layers.remove(mesh.uv_layers[0])
+    for name, uvs in layers.items():
+        layer = mesh.uv_layers.new(name=name, do_init=False)
+        if layer is not None and len(layer.data) == uvs.shape[0] * 3:
+            layer.data.foreach_set("uv", np.ascontiguousarray(uvs, dtype=np.float32).reshape(-1))
+
+
+def put_meshes(scene, found, frames, given, given_uvs):
+    """frames: for each the vertices, triangles and texture coordinates of their corners by layer (None: `given` and `given_uvs`)."""
     found["limber_given"] = found.data.name
     found.data.use_fake_user = True
     materials = list(found.data.materials)
-    for n, (vertices, faces) in enumerate(frames):
+    for n, (vertices, faces, uvs) in enumerate(frames):
         name = frame_name(found.name, scene.frame_start + n)
         mesh = bpy.data.meshes.get(name)
         if mesh is None:
@@ -68,6 +78,7 @@ def put_meshes(scene, found, frames, given):
         mesh.clear_geometry()
         mesh.from_pydata(vertices.tolist(), [], (given if faces is None else faces).tolist())
         mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
+        put_uvs(mesh, given_uvs if uvs is None else uvs)
         mesh.materials.clear()
         for material in materials:
             mesh.materials.append(material)

@@ -2,6 +2,8 @@
 
 import bpy
 
+from .simulate import limber
+
 # Values of limber.Material that a preset stands for.
 PRESETS = {
     "JELLY": dict(mode="linear", hertz=6.0, damping_ratio=0.1, beta=0.5),
@@ -10,6 +12,10 @@ PRESETS = {
     "CLAY": dict(mode="rigid", hertz=15.0, damping_ratio=1.0, yield_=0.05, creep=20.0),
     "FLESH": dict(mode="rigid", hertz=12.0, damping_ratio=0.15, damping_kind="regional"),
 }
+
+
+# Materials of the library by their names, in pascals: the sliders of stiffness and damping do not count for these.
+LIBRARY = {f"LIMBER_{name.upper().replace(' ', '_')}": name for name in (limber.material.PRESETS if limber else ())}
 
 
 def take_preset(settings, _context):
@@ -44,7 +50,8 @@ class LimberObject(bpy.types.PropertyGroup):
     shell: bpy.props.BoolProperty(name="Shell", description="Only where the mesh is, not what it encloses; for sheets of cloth")
     preset: bpy.props.EnumProperty(
         name="Preset",
-        items=[(name, name.capitalize(), "") for name in PRESETS],
+        items=[(name, name.capitalize(), "") for name in PRESETS]
+        + [(key, name.capitalize() + " (Pa)", "As in docs/materials.md") for key, name in LIBRARY.items()],
         default="RUBBER",
         update=take_preset,
     )

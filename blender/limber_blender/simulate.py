@@ -48,6 +48,29 @@ def surface_of(found, depsgraph):
         evaluated.to_mesh_clear()
 
 
+def uvs_of(found, depsgraph):
+    """Texture coordinates of the corners of those triangles, (n, 3, 2), by the name of their layer; only of the layers that there are."""
+    evaluated = found.evaluated_get(depsgraph)
+    mesh = evaluated.to_mesh()
+    try:
+        mesh.calc_loop_triangles()
+        loops = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
+        mesh.loop_triangles.foreach_get("loops", loops.reshape(-1))
+        layers = {}
+        for layer in mesh.uv_layers:
+            flat = np.empty((len(mesh.loops), 2), dtype=np.float32)
+            layer.data.foreach_get("uv", flat.reshape(-1))
+            layers[layer.name] = flat[loops]
+        return layers
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def deforms(found):
+    """Whether a mesh may change its shape from one frame to the next."""
+    return len(found.modifiers) > 0 or found.data.shape_keys is not None
+
+
 def weights_of(found, groups, name):
     """Weights of a vertex group, one for each vertex of the evaluated mesh; None when there is no such group."""
     if not name:
@@ -74,8 +97,11 @@ def armature_of(found):
 
 
 def material_of(settings):
-    from .properties import PRESETS
+    from .properties import LIBRARY, PRESETS
 
+    if settings.preset in LIBRARY:
+        made = limber.Material.preset(LIBRARY[settings.preset])
+        return made.replace(friction=settings.friction, restitution=settings.restitution)
     values = dict(PRESETS[settings.preset], hertz=settings.hertz, damping_ratio=settings.damping_ratio)
     if settings.sampling == "TETS" and values.get("damping_kind") == "regional":
         values["damping_kind"] = "global"
@@ -89,6 +115,7 @@ class Soft:
         self.name = found.name
         self.body = body
         self.given = faces
+        self.uvs = {}  # of their corners, by layer
         self.mover = None
         self.skeleton = None
         self.armature = None
@@ -106,6 +133,7 @@ class Simulation:
         self.seconds = self.scene.render.fps_base / self.scene.render.fps
         self.first, self.last = self.scene.frame_start, self.scene.frame_end
         self.softs, self.movers, self.blades = [], {}, {}
+        self.deforming = {}  # colliders, by the names of their objects
         gravity = self.scene.gravity if self.scene.use_gravity else (0.0, 0.0, 0.0)
         self.world = limber.World(gravity=tuple(gravity), substeps=self.scene.limber.substeps)
         self.go_to(self.first)
@@ -165,6 +193,7 @@ class Simulation:
                 sizes = finest * 2.0 ** (3.0 * (1.0 - np.clip(wanted, 0.0, 1.0)))
                 body = self.world.add_octree(mesh, spacing=finest, detail=1.0, vertex_sizes=sizes, **common)
         soft = Soft(found, body, faces)
+        soft.uvs = uvs_of(found, depsgraph)
         self.softs.append(soft)
         self.give_maps(soft, found, groups)
         if settings.use_armature:
@@ -213,7 +242,17 @@ class Simulation:
             return
         vertices, faces, _ = surface_of(found, depsgraph)
         mesh = limber.Mesh(vertices.astype(np.float64) @ rest.T, faces)
-        self.world.add_collider("mesh", mesh=mesh, solid=is_closed(faces), **common)
+        changes = deforms(found)
+        made = self.world.add_collider("mesh", mesh=mesh, solid=is_closed(faces), deforms=changes, **common)
+        if changes:
+            self.deforming[found.name] = made
+
+    def move_surface(self, found, collider):
+        """The vertices of a collider that deforms, where they are in this frame."""
+        vertices, _, _ = surface_of(found, self.context.evaluated_depsgraph_get())
+        if len(vertices) != len(collider.vertices):
+            raise BakeError(f"{found.name}: a collider keeps its vertices (it had {len(collider.vertices)}, now {len(vertices)})")
+        collider.move_vertices(vertices.astype(np.float64) @ rigid(found.matrix_world)[2].T)
 
     # ---- stepping ----
 
@@ -223,6 +262,8 @@ class Simulation:
         objects = self.scene.objects
         for name, mover in self.movers.items():
             mover.move_to(*rigid(objects[name].matrix_world)[:2])
+        for name, collider in self.deforming.items():
+            self.move_surface(objects[name], collider)
         for soft in self.softs:
             if soft.mover is not None:
                 soft.mover.move_to(*rigid(objects[soft.name].matrix_world)[:2])
@@ -246,10 +287,13 @@ class Simulation:
                 soft.body.cut(blade)
 
     def surface(self, soft):
-        """Vertices in the space of the object as it is in this frame; and triangles, or None where they are those of the mesh."""
+        """Vertices in the space of the object as it is in this frame; triangles, or None where they are those of the mesh; and then the texture
+        coordinates of their corners, by layer."""
         inverse = np.linalg.inv(matrix_of(self.scene.objects[soft.name]))
         vertices = apply(inverse, soft.body.get_skin().astype(np.float64)).astype(np.float32)
         changed = soft.body.info.shape_hash != soft.shape
-        return vertices, (soft.body.skin_faces if changed else None)
+        if not changed:
+            return vertices, None, None
+        return vertices, soft.body.skin_faces, {name: soft.body.skin_uvs(soft.given, uvs) for name, uvs in soft.uvs.items()}
 
 

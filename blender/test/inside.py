@@ -14,7 +14,7 @@ import numpy as np
 ADDON, FOLDER = sys.argv[sys.argv.index("--") + 1 :][:2]
 bpy.ops.preferences.addon_install(filepath=ADDON)
 bpy.ops.preferences.addon_enable(module="limber_blender")
-from limber_blender import cache, limber  # noqa: E402
+from limber_blender import cache, limber, properties  # noqa: E402
 from limber_blender.simulate import material_of  # noqa: E402
 
 
@@ -230,6 +230,35 @@ class Bakes(unittest.TestCase):
         top = last[last[:, 2].argmax()]
         self.assertGreater(abs(top[1]), 0.15, "the upper bone has bent it")
 
+    def test_colliders_deform(self):
+        """A sheet that bulges by a shape key lifts a cube, as the library run directly does."""
+        fresh(16)
+        sheet = add("grid", x_subdivisions=8, y_subdivisions=8, size=3)
+        sheet.limber.kind = "COLLIDER"
+        sheet.shape_key_add(name="flat")
+        bulge = sheet.shape_key_add(name="bulge")
+        for point in bulge.data:
+            point.co.z += 0.6 * max(0.0, 1.0 - (point.co.x**2 + point.co.y**2))
+        bulge.value = 0.0
+        bulge.keyframe_insert("value", frame=1)
+        bulge.value = 1.0
+        bulge.keyframe_insert("value", frame=12)
+        cube = soft(add("cube", size=0.4, location=(0, 0, 0.25)), particles=200)
+        bpy.context.view_layer.update()
+        self.bake()
+        self.assertGreater(shown(cube, 14)[0][:, 2].min(), 0.4)
+        self.assertLess(shown(cube, 1)[0][:, 2].min(), 0.1)
+
+    def test_presets_of_the_library(self):
+        fresh(3)
+        cube = soft(add("cube", size=0.4, location=(0, 0, 2)), particles=100)
+        for key, name in properties.LIBRARY.items():
+            cube.limber.preset = key
+            made = material_of(cube.limber)
+            self.assertEqual((made.young, made.poisson), (limber.Material.preset(name).young, limber.Material.preset(name).poisson))
+        self.assertGreaterEqual(len(properties.LIBRARY), 5)
+        self.bake()
+
     def test_cut(self):
         fresh(16)
         floor()
@@ -254,6 +283,16 @@ class Bakes(unittest.TestCase):
                 self.compare(cube, frame, body)
                 self.assertEqual(shown(cube, frame)[2] > whole, frame >= 6)
                 np.testing.assert_array_equal(shown(cube, frame)[1], body.skin_faces)
+        # Texture coordinates: every outer corner after the cut has some that its place had before.
+        def textured(frame):
+            bpy.context.scene.frame_set(frame)
+            mesh = cube.data
+            uvs = np.empty((len(mesh.loops), 2), dtype=np.float32)
+            mesh.uv_layers.active.data.foreach_get("uv", uvs.reshape(-1))
+            return {tuple(np.round(uv, 4)) for uv in uvs}
+
+        self.assertGreater(len(textured(5)), 10)
+        self.assertLessEqual(textured(16) - {(0.0, 0.0)}, textured(5))
         # The file holds it all: saved and opened again it shows the same.
         before = shown(cube, 12)[0]
         path = os.path.join(FOLDER, "cut.blend")

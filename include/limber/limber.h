@@ -37,7 +37,7 @@
  *              where none is allowed is a bug of the caller, and not checked in release builds.
  *   Threads    a world belongs to one thread at a time; different worlds are independent; functions that take a
  *              `const lm_world *` may run concurrently with each other (and may log, when they fail, on the thread that
- *              calls them). Callbacks must not call back into the world.
+ *              calls them). Callbacks must not call back into the world (but see lm_substep).
  *   Lifetime   whatever a definition points to is copied; nothing is kept of a caller's array after a call returns.
  *   Sameness   for the same calls the state is the same to the last bit, whatever the number of workers and the
  *              instruction set.
@@ -141,6 +141,7 @@ LM_DEFINE_ID(lm_pin_id);
 LM_DEFINE_ID(lm_drag_id);
 LM_DEFINE_ID(lm_field_id);
 LM_DEFINE_ID(lm_skeleton_id);
+LM_DEFINE_ID(lm_joint_id);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Host hooks
@@ -164,8 +165,8 @@ typedef struct lm_tasks {
     void *user;
 } lm_tasks;
 
-/* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. Null:
- * silence. */
+/* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. The default
+ * writes to standard error; null: silence. */
 typedef struct lm_log {
     void (*write)(lm_result result, const char *line, void *user);
     void *user;
@@ -197,6 +198,8 @@ LM_API bool lm_isa_supported(lm_isa isa);
 
 #define LM_MAX_WORKERS 64
 #define LM_MAX_SUBSTEPS 1024
+#define LM_MAX_SAG_SUBSTEPS 256 /* of those that are found, see lm_world_set_substeps */
+#define LM_MAX_YOUNG_SUBSTEPS 16
 #define LM_MAX_PARTICLES (1u << 26)   /* in a world */
 #define LM_MAX_MEMBERSHIPS (1u << 28) /* particles summed over regions, in a world */
 
@@ -214,11 +217,12 @@ typedef struct lm_gl {
 } lm_gl;
 
 typedef struct lm_world_def {
-    lm_vec3 gravity;   /* metres a second squared, up to 1e6 along each axis; default (0, -9.81, 0) */
-    uint32_t substeps; /* of each lm_world_step; 1 to LM_MAX_SUBSTEPS, default 1 */
-    uint32_t workers;  /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
+    lm_vec3 gravity; /* metres a second squared, up to 1e6 along each axis; default (0, -9.81, 0) */
+    uint32_t
+        substeps; /* of each lm_world_step; 1 to LM_MAX_SUBSTEPS, or 0 (default): as many as are needed, see below */
+    uint32_t workers; /* threads that work on a step, the caller's among them, at most LM_MAX_WORKERS; 0 (default): one
                           for each core */
-    lm_isa isa;        /* default LM_ISA_BEST; results do not depend on it */
+    lm_isa isa;       /* default LM_ISA_BEST; results do not depend on it */
     /* what steps the world: null (default) or "cpu"; "gpu": the best OpenCL device there is; its number in
      * lm_device_list, or a part of its name. Read by lm_world_create only. See below. */
     const char *device;
@@ -267,11 +271,22 @@ LM_API void lm_world_destroy(lm_world *world);
  * nothing once nothing is added, removed, pinned or given another mode, and nobody falls asleep or wakes. */
 LM_API lm_result lm_world_step(lm_world *world, double seconds);
 
+/* Called before every substep, in the thread that calls lm_world_step; `h` is the substep's length in seconds. For a
+ * rigid-body engine of the host that moves movers: what the last substep gave them is told by lm_mover_get_wrench, and
+ * lm_mover_steer says where they are now and how they move through this one. Of the world it may call these two,
+ * lm_collider_get_wrench, lm_mover_get_pose and lm_collider_get_pose, and nothing else. Null (default): none. It is not part of a
+ * snapshot. A world with one is stepped by the CPU. */
+typedef void lm_substep(lm_world *world, double h, void *user);
+LM_API void lm_world_set_substep_function(lm_world *world, lm_substep *called, void *user);
+
 /* Gravity, metres a second squared, up to 1e6 along each axis; from the next step on. */
 LM_API lm_result lm_world_set_gravity(lm_world *world, lm_vec3 gravity);
 LM_API lm_vec3 lm_world_get_gravity(const lm_world *world);
 
-/* Into how many substeps a step is divided, 1 to LM_MAX_SUBSTEPS; from the next step on. */
+/* Into how many substeps a step is divided, 1 to LM_MAX_SUBSTEPS; from the next step on. 0: as many as the materials of
+ * the bodies that are awake ask for: 1 with `hertz` and `alpha`, which say what a substep does; what reaches the modulus
+ * with `sag`, at most LM_MAX_SAG_SUBSTEPS, and with `young`, at most LM_MAX_YOUNG_SUBSTEPS.
+ * lm_body_info.substeps_needed says how many there were. */
 LM_API lm_result lm_world_set_substeps(lm_world *world, uint32_t substeps);
 LM_API uint32_t lm_world_get_substeps(const lm_world *world);
 
@@ -327,7 +342,8 @@ typedef enum lm_mode { LM_MODE_RIGID = 0, LM_MODE_LINEAR, LM_MODE_QUADRATIC, LM_
 
 typedef enum lm_stiffness {
     LM_STIFFNESS_GIVEN =
-        0,              /* whichever of `hertz`, `young` and `sag` is above 0; two of them are refused; none: 8 hertz */
+        0, /* whichever of `hertz`, `young` and `sag` is above 0; two of them are refused; none: a sag of LM_DEFAULT_SAG for a body
+                           made from a mesh, 8 hertz for others */
     LM_STIFFNESS_HERTZ, /* `hertz` and `damping_ratio` count: the same motion at every substep */
     LM_STIFFNESS_YOUNG, /* `young`, `poisson` and `damping_ratio` count */
     LM_STIFFNESS_SAG,   /* `sag`, `poisson` and `damping_ratio` count */
@@ -346,6 +362,7 @@ typedef enum lm_damping {
 } lm_damping;
 
 #define LM_MAX_POISSON 0.46f
+#define LM_DEFAULT_SAG 0.02f
 
 typedef struct lm_material {
     lm_mode mode;           /* default LM_MODE_LINEAR */
@@ -421,15 +438,15 @@ typedef enum lm_lattice_mass {
 } lm_lattice_mass;
 
 /* A lattice: the space that a mesh takes up is divided into cubic cells, the corners of occupied cells are the
- * particles, and around each particle is a region: everything within `width` steps from cell to cell. Any soup of
- * triangles will do: open, self-intersecting, in many parts. What cannot be reached from outside is inside. Particles
- * are numbered by their corners, along x first, then y, then z. Repetitions of a region count once.
+ * particles, and around each is a region: whoever is within `width` corners along every axis and connected with it inside
+ * the intersection of both cubes; repetitions of a region count once. Any soup of triangles will do, open and in parts:
+ * what cannot be reached from outside is inside. Particles are numbered by their corners, along x first, then y, then z.
  *
  * Pieces that no cell joins are parts of one body: each keeps its own momentum and spin, and is damped by itself.
  *
  * Cost. Inside a solid body a step takes time in proportion to the particles, and a few times as much at the widest as
- * at the narrowest. Where not everything in the cube around a particle can be reached within the width (at gaps and
- * holes, between thin parts, and nearly everywhere on a shell) time and memory grow with the members of a region, of
+ * at the narrowest. Where not everything in the cube around a particle is connected there (beside
+ * slits, between fingers, and on shells with wide regions) time and memory grow with the members of a region, of
  * which there are up to (2 width + 1)^3: for shells and thin parts use a narrow width, or a coarser spacing.
  * docs/performance.md has figures.
  *
@@ -470,9 +487,10 @@ typedef struct lm_lattice {
     bool shell;           /* only cells that the mesh touches, not what it encloses; default false */
     const uint8_t *cells; /* instead of a mesh: counts[0] x counts[1] x counts[2] bytes, x first; not 0: occupied */
     uint32_t counts[3];
-    lm_vec3 first;        /* with cells: position of the lowest corner of the first one */
-    uint32_t width;       /* steps, 1 to 8; default 1 */
-    float width_metres;   /* instead of `width`, above 0 and at most 1e6; 0 (default): `width` counts */
+    lm_vec3 first;      /* with cells: position of the lowest corner of the first one */
+    uint32_t width;     /* steps, 1 to 8; 0 (default): about an eighth of the side of a cube of the body's volume, with
+                             `hertz` and `alpha` 1 */
+    float width_metres; /* instead of `width`, above 0 and at most 1e6; 0 (default): `width` counts */
     lm_lattice_mass mass; /* how lm_body_def.mass is spread; default LM_LATTICE_MASS_VOLUME */
     /* With a mesh: one for each vertex, above 0 and at most 1e12, copied. A particle's share of the mass is multiplied
      * by the value of the nearest vertex, so that a part can be heavy; the whole still has lm_body_def.mass. Null
@@ -619,7 +637,7 @@ LM_API lm_body_def lm_body_def_default(void);
  * LM_MAX_MEMBERSHIPS) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
 
-/* Destroys the body with its pins, drags, skeleton, pending forces and skin. */
+/* Destroys the body with its pins, drags, joints, skeleton, pending forces and skin. */
 LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
 
 /* Whether the id is that of a living body; logs nothing. */
@@ -969,7 +987,7 @@ LM_API lm_result lm_field_get(const lm_world *world, lm_field_id field, lm_field
 LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Movers: frames that move as told, never pushed. Colliders and pins can ride on them.
+ * Movers: frames that move as told, never pushed; what pushes them can be read. Colliders, pins and joints can ride on them.
  */
 
 typedef struct lm_mover_def {
@@ -1009,6 +1027,24 @@ LM_API lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose p
 LM_API lm_result lm_mover_get_def(const lm_world *world, lm_mover_id mover, lm_mover_def *def);
 LM_API lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t user_data);
 
+/* From now on, and first of all in this substep: it is at this pose and moves with this velocity and spin, in one call and
+ * without waking anybody, for lm_substep functions. (Bodies near a mover that moves when a step begins are awake.) Limits and
+ * failures as those of lm_mover_set_pose and lm_mover_set_velocity. */
+LM_API lm_result lm_mover_steer(lm_world *world, lm_mover_id mover, lm_pose pose, lm_vec3 velocity, lm_vec3 spin);
+
+/* What bodies have given something that does not yield: the sum of all impulses, and of their moments about its centre. Forces
+ * are these over the seconds of the step or the substep. */
+typedef struct lm_wrench {
+    lm_dvec3 impulse; /* N s, world axes */
+    lm_dvec3 angular; /* N m s, world axes, about where its position was in that substep */
+} lm_wrench;
+
+/* What contacts with its colliders, pins and joints gave a mover in the last step and in its last substep; either may be null.
+ * Zero before the first step and after loading. The sum over everything that a body touches is what the body lost, and it is the
+ * same for any number of workers. A body that sleeps presses on nothing. LM_ERROR_UNSUPPORTED when a device made the last step:
+ * devices keep no such account (a world with joints or a substep function is stepped by the CPU). */
+LM_API lm_result lm_mover_get_wrench(const lm_world *world, lm_mover_id mover, lm_wrench *step, lm_wrench *substep);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Colliders
  */
@@ -1040,6 +1076,9 @@ typedef struct lm_collider_mesh {
     uint32_t triangle_count;   /* 1 to 2^24 */
     /* closed parts that face outward (they may overlap) have an inside; default false: two sides of a sheet */
     bool solid;
+    /* its vertices can be moved (lm_collider_move_vertices); default false. Contacts with it take longer to find, and a
+     * device leaves the world to the CPU. */
+    bool deforms;
 } lm_collider_mesh;
 
 typedef struct lm_collider_def {
@@ -1078,7 +1117,7 @@ LM_API lm_result lm_collider_destroy(lm_world *world, lm_collider_id collider);
 LM_API lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, lm_pose *pose);
 
 /* The definition it was made with, or that was set since: the pose in its mover's frame (when that was destroyed, in
- * the world), what the shape does not use at its default. Its arrays are the world's own: they live until the collider
+ * the world), vertices that were moved where they are, what the shape does not use at its default. Its arrays are the world's own: they live until the collider
  * is destroyed or given another shape, or the world is loaded or destroyed. */
 LM_API lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm_collider_def *def);
 
@@ -1093,12 +1132,26 @@ LM_API lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, 
 LM_API lm_result lm_collider_set_friction(lm_world *world, lm_collider_id collider, float friction, float restitution);
 LM_API lm_result lm_collider_set_filter(lm_world *world, lm_collider_id collider, uint32_t group, uint32_t mask);
 
+/* Where the vertices of a mesh that deforms (lm_collider_mesh) are, in its frame; as many as it has. Moved, they go in
+ * straight lines during the next step and are there at its end, and stand still after it: call it before every step of
+ * an animation. What touches the mesh gets its velocity; it does not get through, however fast the mesh passes. Set, they
+ * are there at once: what is in the way is pushed out, not hit. The last call before a step counts.
+ * lm_collider_get_def tells where they are. */
+LM_API lm_result lm_collider_move_vertices(lm_world *world, lm_collider_id collider, const lm_vec3 *vertices,
+                                           uint32_t vertex_count);
+LM_API lm_result lm_collider_set_vertices(lm_world *world, lm_collider_id collider, const lm_vec3 *vertices,
+                                          uint32_t vertex_count);
+
 /* A collider that is not enabled touches nothing and is not found by rays and overlaps. They are enabled when they are
  * made. */
 LM_API lm_result lm_collider_set_enabled(lm_world *world, lm_collider_id collider, bool enabled);
 LM_API bool lm_collider_is_enabled(const lm_world *world,
                                    lm_collider_id collider); /* false for an id that is not valid */
 LM_API lm_result lm_collider_set_user_data(lm_world *world, lm_collider_id collider, uint64_t user_data);
+
+/* What contacts gave a collider, as lm_mover_get_wrench says it, about the position of the collider's own frame. */
+LM_API lm_result lm_collider_get_wrench(const lm_world *world, lm_collider_id collider, lm_wrench *step,
+                                        lm_wrench *substep);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Contact rules and methods: friction and restitution between groups, in place of what lm_material says; and how bodies
@@ -1391,6 +1444,10 @@ LM_API lm_result lm_skeleton_get_poses(const lm_world *world, lm_skeleton_id ske
 LM_API lm_result lm_skeleton_get_attachments(const lm_world *world, lm_skeleton_id skeleton,
                                              lm_attachment *attachments);
 
+/* What the flesh gave each bone in the last step, about where the bone's frame was; one for each bone. As with
+ * lm_mover_get_wrench. */
+LM_API lm_result lm_skeleton_get_wrenches(const lm_world *world, lm_skeleton_id skeleton, lm_wrench *wrenches);
+
 /* Where the bones want the particles of the body now, relative to `base`: for each of lm_body_info.particles a position
  * and a weight (0 and the particle's own position for those that are not attached). Either array may be null. */
 LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id skeleton, lm_dvec3 base,
@@ -1402,6 +1459,115 @@ LM_API lm_result lm_skeleton_get_targets(const lm_world *world, lm_skeleton_id s
  * own frame; null: those of its skin. */
 LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, const lm_vec3 *vertices,
                                       uint32_t vertex_count, const float *values, uint32_t channels, float *carried);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Joints
+ *
+ * A joint connects two ends. An end is a patch of a body (some of its particles, which move together as far as the joint is
+ * concerned), a mover, a bone, or the world. What it leaves free is what its kind says:
+ *
+ *   glue       nothing: the ends keep the places and the angles that they have when it is made
+ *   ball       turning about the anchors, which are held together
+ *   hinge      turning about the axis through the anchors
+ *   distance   everything but the distance of the anchors
+ *   slider     moving along the axis
+ *
+ * A joint is as stiff as it can be (hertz 0), or a spring and a damper of that frequency. Both are integrated implicitly: they are
+ * stable however stiff, and whatever the masses. What one end is given the other loses: momentum and angular momentum of two bodies
+ * are kept. Joints act at the end of a substep, after contacts and pins, in the order of their slots; where they share particles
+ * they are solved together in sweeps.
+ *
+ * A patch answers with the mass of its own particles, and the body follows in the next substeps as its material lets it: a small
+ * patch of a stiff body gives way under a load, by about force times h² over the patch's mass. A body of LM_STIFFNESS_ALPHA with
+ * alpha 0.9 or more is held as a whole, unless particles are listed. Particles that a pin holds do not yield.
+ *
+ * Bodies that are joined sleep and wake together. A joint goes with the bodies and the skeleton at its ends; of a mover that is
+ * destroyed the world takes the place. A body with a joint must not be an octree whose cells change (lm_body_set_detail,
+ * lm_body_refine and cuts of octrees are refused), because its patch would be gone.
+ */
+
+typedef enum lm_joint_kind {
+    LM_JOINT_GLUE = 0,
+    LM_JOINT_BALL,
+    LM_JOINT_HINGE,
+    LM_JOINT_DISTANCE,
+    LM_JOINT_SLIDER,
+    LM_JOINT_KIND_COUNT
+} lm_joint_kind;
+
+typedef struct lm_joint_end {
+    lm_dvec3 anchor; /* where it is attached now, world */
+    lm_body_id body; /* {0} (default): something else */
+    /* The patch: these particles (copied), or (null, the default) those whose rest positions are within `radius` metres of the
+     * particle nearest to the anchor, and at least the eight nearest. INFINITY: the whole body. */
+    const uint32_t *particles;
+    uint32_t particle_count;
+    float radius;
+    lm_mover_id mover;       /* where there is no body; {0} (default): something else */
+    lm_skeleton_id skeleton; /* where there is neither: its `bone`; {0} (default): the world */
+    uint32_t bone;
+} lm_joint_end;
+
+typedef struct lm_joint_def {
+    lm_joint_kind kind;  /* default LM_JOINT_GLUE */
+    lm_joint_end a, b;   /* one of them a body */
+    lm_vec3 axis;        /* of a hinge or a slider, world, not 0; default Z */
+    float length;        /* of a distance, metres; below 0 (default): as it is now */
+    float hertz;         /* 0 (default): as stiff as can be; up to 1e6. As if it held the bodies as a whole. */
+    float damping_ratio; /* of the spring; 0 to 1e6; default 1 */
+    float max_force;     /* newtons, above 0: beyond it the joint breaks; default FLT_MAX */
+    float max_torque;    /* the same for its torque, N m */
+    uint64_t user_data;  /* yours */
+    uint32_t cookie;
+} lm_joint_def;
+
+/* Glue between two ends that are still to be given. */
+LM_API lm_joint_def lm_joint_def_default(void);
+
+/* Adds a joint; it acts from the next step on. Ends that are apart (anchors of a ball or a hinge) are drawn together. */
+LM_API lm_result lm_joint_create(lm_world *world, const lm_joint_def *def, lm_joint_id *joint);
+LM_API lm_result lm_joint_destroy(lm_world *world, lm_joint_id joint);
+
+typedef struct lm_joint_info {
+    lm_joint_kind kind;
+    lm_body_id body[2]; /* of a and b; {0}: something else */
+    lm_mover_id mover[2];
+    lm_skeleton_id skeleton[2];
+    uint32_t bone[2];
+    uint32_t particles[2]; /* of the patches */
+    float length, hertz, damping_ratio, max_force, max_torque;
+    bool enabled; /* false also once it has broken */
+    bool broken;
+    uint64_t user_data;
+} lm_joint_info;
+
+LM_API lm_result lm_joint_get_info(const lm_world *world, lm_joint_id joint, lm_joint_info *info);
+
+/* Where the anchors are, and what the joint did in the last substep; zero before the first. */
+typedef struct lm_joint_state {
+    lm_dvec3 anchor[2]; /* of a and b, world */
+    lm_vec3 force;      /* newtons on b at the anchors; a has the opposite */
+    lm_vec3 torque;     /* N m on b, beside the moment of the force */
+    float apart;        /* metres by which what it holds is not where it should be */
+    float turned;       /* the same for angles, radians */
+} lm_joint_state;
+
+LM_API lm_result lm_joint_get_state(const lm_world *world, lm_joint_id joint, lm_joint_state *state);
+
+/* The particles of the patch of end 0 (a) or 1 (b): lm_joint_info.particles[end] of them. */
+LM_API lm_result lm_joint_get_particles(const lm_world *world, lm_joint_id joint, uint32_t end, uint32_t *particles);
+
+/* Parts of the definition, with its limits, from the next step on. Enabling a joint that has broken mends it. All of them wake the
+ * bodies at its ends. */
+LM_API lm_result lm_joint_set_spring(lm_world *world, lm_joint_id joint, float hertz, float damping_ratio);
+LM_API lm_result lm_joint_set_strength(lm_world *world, lm_joint_id joint, float max_force, float max_torque);
+LM_API lm_result lm_joint_set_length(lm_world *world, lm_joint_id joint, float length); /* at least 0 */
+LM_API lm_result lm_joint_set_enabled(lm_world *world, lm_joint_id joint, bool enabled);
+LM_API lm_result lm_joint_set_user_data(lm_world *world, lm_joint_id joint, uint64_t user_data);
+
+/* All joints, and those that broke in the last step, in slot order: up to `capacity` ids, and how many there are. */
+LM_API uint32_t lm_world_get_joints(const lm_world *world, lm_joint_id *ids, uint32_t capacity);
+LM_API uint32_t lm_world_get_broken_joints(const lm_world *world, lm_joint_id *ids, uint32_t capacity);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Fracture
@@ -1840,8 +2006,9 @@ typedef struct lm_contact_stats {
 typedef struct lm_stats {
     uint32_t bodies, particles, regions;
     uint64_t memberships;
-    uint64_t steps;                       /* calls of lm_world_step so far */
-    double step_seconds;                  /* the last call, wall clock */
+    uint64_t steps;      /* calls of lm_world_step so far */
+    uint32_t substeps;   /* that the last call was divided into; before the first those that were set, or 1 */
+    double step_seconds; /* the last call, wall clock */
     double stage_seconds[LM_STAGE_COUNT]; /* the last call, summed over workers and substeps */
     uint32_t contacts;          /* particles put out of colliders in the last substep, once for each collider */
     uint32_t asleep;            /* bodies that are now */
@@ -1879,8 +2046,8 @@ LM_API uint64_t lm_world_hash(const lm_world *world);
 /* The number of bytes that lm_world_save needs now. */
 LM_API size_t lm_world_save_size(const lm_world *world);
 
-/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, fields, skeletons, gravity,
- * substeps, time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
+/* Writes everything that the future depends on (bodies, colliders, movers, pins, drags, joints, fields, skeletons,
+ * gravity, substeps, time, pending forces) into `buffer`. LM_ERROR_CAPACITY when it is smaller than lm_world_save_size. */
 LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capacity);
 
 /* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of
@@ -1899,8 +2066,8 @@ LM_API lm_result lm_world_load(lm_world *world, const void *buffer, size_t size)
  *
  * What is saved is all that steps change and what most setters set: where everything is and how it moves, who sleeps
  * and touches whom, materials, filters, poses, targets, fields, forces, gravity. What is not is the structure: which
- * bodies, colliders, movers, pins, drags, fields and skeletons there are, rest shapes, masses, skins, regions and their
- * stiffness, examples, cuts, breaks and cells, what pins and drags hold, the mode and kind of damping of a material.
+ * bodies, colliders, movers, pins, drags, joints, fields and skeletons there are, rest shapes, masses, skins, regions and their
+ * stiffness, examples, cuts, breaks and cells, what pins, drags and joints hold, the mode and kind of damping of a material.
  * State can be loaded as long as the structure is that of the time of saving: in the same world, or in another one that
  * was made or loaded alike. When it has changed (a body was created, a link broke, cells were divided),
  * lm_world_load_state returns LM_ERROR_ARGUMENT, says so in the log and changes nothing; such frames want a full

@@ -58,6 +58,7 @@ for _ in range(20):
     if np.abs(error).max() < 0.0005:
         break
     change = np.linalg.lstsq(derivatives(guess), -error, rcond=None)[0]
+    change *= min(1.0, 0.7 / np.abs(change).max())  # at most twice or half of each: far from the answer the slopes mislead
     # Half as far, and again, until it is nearer than before.
     for _ in range(6):
         if np.linalg.norm(measure(guess + change) - measured) < np.linalg.norm(error):

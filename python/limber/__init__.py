@@ -27,8 +27,9 @@ from ._core import (
     lib,
     text as _text,
 )
-from .batch import WorldBatch, gradient
-from .body import INNER, NO_GROUP, Body, BodyInfo, CutInfo, Detail, Fracture, LiveState
+from .batch import SharedBatch, WorldBatch, gradient
+from .body import INNER, NO_GROUP, Body, BodyFilter, BodyInfo, CutInfo, Detail, Fracture, LiveState, Socket, SocketState
+from .cache import Cache
 from .export import Exporter, Loss, export, formats
 from .material import Material, Pose, Sleep
 from .mesh import Mesh, ShapeBone, TetMesh, shape_points, shapes
@@ -55,10 +56,12 @@ __version__: str = _text(lib.lm_version())
 __all__ = [
     "ArgumentError",
     "Body",
+    "BodyFilter",
     "BodyInfo",
     "Bone",
     "Break",
     "COMBINED",
+    "Cache",
     "CapacityError",
     "ClosedError",
     "Collider",
@@ -91,9 +94,12 @@ __all__ = [
     "Renderer",
     "Scene",
     "ShapeBone",
+    "SharedBatch",
     "Skeleton",
     "SkeletonInfo",
     "Sleep",
+    "Socket",
+    "SocketState",
     "Stats",
     "TetMesh",
     "Totals",

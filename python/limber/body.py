@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
 import numpy as np
 
@@ -26,10 +26,11 @@ from ._core import (
     plain,
     pointer,
     record,
+    to_array,
     vector,
     words,
 )
-from .material import Material
+from .material import Material, Pose
 from .mesh import Mesh, MeshLike
 
 if TYPE_CHECKING:
@@ -86,8 +87,42 @@ class BodyInfo:
     contact_points: int
     contacts: int
     asleep: bool
+    enabled: bool
     user_data: int
     shape_hash: int
+
+
+@dataclasses.dataclass
+class BodyFilter:
+    """Which bodies and colliders a body touches, as bits; see ``lm_body_filter``."""
+
+    group: int = 1
+    mask: int = 0
+    collider_mask: int = 0xFFFFFFFF
+    self_contact: bool = False
+
+
+class SocketState(NamedTuple):
+    """Where a socket is in the world, and how it moves: m/s and rad/s."""
+
+    pose: Pose
+    velocity: Array
+    spin: Array
+
+
+class Socket:
+    """A frame at a point of a body, for what follows it: a hat, a sound, a camera. Made by ``Body.socket``."""
+
+    def __init__(self, body: Body, position: Vector = ORIGIN, rotation: Vector = (0.0, 0.0, 0.0, 1.0)) -> None:
+        self.body = body
+        self._socket = ffi.new("lm_socket *")
+        body._do(lib.lm_socket_make, Pose.at(position, rotation)._to_c(), self._socket)
+
+    def read(self, body: Body | None = None) -> SocketState:
+        """Where it is now, on its body or on another one of the same shape. Made again where that was cut, broken or refined."""
+        state = ffi.new("lm_socket_state *")
+        (self.body if body is None else body)._do(lib.lm_socket_read, self._socket, state)
+        return SocketState(Pose._from_c(state.pose), to_array(state.velocity), to_array(state.spin))
 
 
 @dataclasses.dataclass
@@ -189,6 +224,101 @@ class Body:
         """Centre of mass, in the world, float64."""
         return self.info.centre
 
+    # ---- what its definition set ----
+
+    @property
+    def pose(self) -> Pose:
+        """Where it is as a whole and how it is turned: the rigid motion that takes its rest shape nearest to its particles. Assign
+        (position, rotation) to put it elsewhere, deformed as it is."""
+        pose = ffi.new("lm_pose *")
+        self._do(lib.lm_body_get_pose, pose)
+        return Pose._from_c(pose)
+
+    @pose.setter
+    def pose(self, pose: Any) -> None:
+        self.set_pose(*pose)
+
+    def set_pose(
+        self, position: Vector = ORIGIN, rotation: Vector = (0.0, 0.0, 0.0, 1.0), *, keep_shape: bool = True
+    ) -> None:
+        """Puts it elsewhere at once, deformed as it is, or in its rest shape."""
+        self._do(lib.lm_body_set_pose, Pose.at(position, rotation)._to_c(), bool(keep_shape))
+
+    def set_velocity(self, velocity: Vector, spin: Vector = ORIGIN) -> None:
+        """Gives all particles the velocities of a rigid motion, m/s and rad/s."""
+        self._do(lib.lm_body_set_velocity, vector(velocity, "velocity"), vector(spin, "spin"))
+
+    @property
+    def filter(self) -> BodyFilter:
+        """Which bodies and colliders it touches. A copy: assign one to change it."""
+        c = ffi.new("lm_body_filter *")
+        self._do(lib.lm_body_get_filter, c)
+        return record(BodyFilter, c)
+
+    @filter.setter
+    def filter(self, filter: BodyFilter) -> None:
+        c = ffi.new("lm_body_filter *")
+        c.group, c.mask = count(filter.group, "group"), count(filter.mask, "mask")
+        c.collider_mask, c.self_contact = count(filter.collider_mask, "collider_mask"), bool(filter.self_contact)
+        self._do(lib.lm_body_set_filter, c)
+
+    @property
+    def contact_radius(self) -> float:
+        """Metres by which what touches is kept away from colliders."""
+        return float(self._info().contact_radius)
+
+    @contact_radius.setter
+    def contact_radius(self, metres: float) -> None:
+        self._do(lib.lm_body_set_contact_radius, number(metres, "contact_radius"))
+
+    @property
+    def penalty(self) -> float:
+        """The constant of the penalty force, N/m."""
+        penalty = ffi.new("float *")
+        self._do(lib.lm_body_get_penalty, penalty)
+        return float(penalty[0])
+
+    @penalty.setter
+    def penalty(self, penalty: float) -> None:
+        self._do(lib.lm_body_set_penalty, number(penalty, "penalty"))
+
+    @property
+    def mass(self) -> float:
+        """Kilograms in all. Assign another to scale the mass of every particle."""
+        return float(self._info().mass)
+
+    @mass.setter
+    def mass(self, mass: float) -> None:
+        self._do(lib.lm_body_set_mass, number(mass, "mass"))
+
+    @property
+    def user_data(self) -> int:
+        """A number of yours, 64 bits."""
+        return int(self._info().user_data)
+
+    @user_data.setter
+    def user_data(self, user_data: int) -> None:
+        self._do(lib.lm_body_set_user_data, count(user_data, "user_data", 2**64 - 1))
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it takes part in the world. Assign False to take it out without destroying it."""
+        return bool(self._info().enabled)
+
+    @enabled.setter
+    def enabled(self, enabled: bool) -> None:
+        self._do(lib.lm_body_set_enabled, bool(enabled))
+
+    def clone(self) -> Body:
+        """A copy at the same place, with its state; without pins, drags, forces and skeleton."""
+        made = ffi.new("lm_body_id *")
+        self._do(lib.lm_body_clone, made)
+        return Body(self.world, (made.slot, made.generation))
+
+    def socket(self, position: Vector = ORIGIN, rotation: Vector = (0.0, 0.0, 0.0, 1.0)) -> Socket:
+        """A frame at a place of the rest shape, which follows the body."""
+        return Socket(self, position, rotation)
+
     # ---- state ----
 
     def _read(self, function: Any, out: Array | None, base: Vector | None, length: int) -> Floats:
@@ -230,6 +360,12 @@ class Body:
             masses = np.empty(self._info().particles, dtype=np.float32)
             self._do(lib.lm_body_get_masses, pointer("float", masses))
             return masses
+
+    @masses.setter
+    def masses(self, masses: Any) -> None:
+        with self.world._lock:
+            values = per(masses, self._info().particles, "masses", "particle")
+            self._do(lib.lm_body_set_masses, pointer("float", values))
 
     def get_goals(self, out: Array | None = None, base: Vector = ORIGIN) -> Floats:
         """Where the particles were being pulled to in the last substep. Of clusters and tetrahedra."""
@@ -498,6 +634,15 @@ class Body:
         """Wakes it and those that sleep with it."""
         self._do(lib.lm_body_wake)
 
+    @property
+    def may_sleep(self) -> bool:
+        """Whether it may sleep."""
+        return bool(self.world._ask(lib.lm_body_may_sleep, self.id))
+
+    @may_sleep.setter
+    def may_sleep(self, may_sleep: bool) -> None:
+        self.set_may_sleep(may_sleep)
+
     def set_may_sleep(self, may_sleep: bool) -> None:
         """Allows or forbids it to sleep."""
         self._do(lib.lm_body_set_may_sleep, bool(may_sleep))
@@ -633,6 +778,29 @@ class Body:
             sources = np.empty(self._info().skin_vertices, dtype=np.uint32)
             self._do(lib.lm_body_get_skin_sources, pointer("uint32_t", sources))
             return sources
+
+    def skin_uvs(self, faces: Any, uvs: Any) -> Floats:
+        """Texture coordinates for each corner of ``skin_faces``, (n, 3, 2), also after cuts and breaks. ``faces`` (m, 3) and ``uvs`` (m, 3, 2):
+        the triangles of the surface as it was given, and those of their corners. Inner faces have 0."""
+        given, corners = indices(faces, 3, "faces"), np.asarray(uvs)
+        if corners.shape != (len(given), 3, 2):
+            raise ArgumentError(f"uvs: has the shape {corners.shape} (expected ({len(given)}, 3, 2))")
+        flat = floats(corners.reshape(-1, 2), 2, "uvs")
+        with self.world._lock:
+            skin, sources = self.skin_faces, self.skin_sources
+        surface = ffi.new("lm_seams_surface *")
+        surface.triangles, surface.uvs = pointer("uint32_t", given), pointer("float", flat)
+        surface.triangle_count, surface.vertex_count = len(given), int(given.max()) + 1 if len(given) else 0
+        made = ffi.new("lm_seams *")
+        try:
+            arrays = pointer("uint32_t", sources), pointer("uint32_t", skin)
+            if not lib.lm_seams_make(surface, arrays[0], len(sources), arrays[1], len(skin), made):
+                raise MemoryError("texture coordinates")
+            found = np.frombuffer(ffi.buffer(made.uvs, made.vertex_count * 8), dtype=np.float32).reshape(-1, 2)
+            order = np.frombuffer(ffi.buffer(made.triangles, len(skin) * 12), dtype=np.uint32)
+            return found[order].reshape(-1, 3, 2).copy()
+        finally:
+            lib.lm_seams_free(made)
 
     @property
     def skin_rest(self) -> Floats:

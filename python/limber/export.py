@@ -26,8 +26,8 @@ class Loss:
 def formats() -> dict[str, str]:
     """Formats that can be written, with a line about each."""
     found, n = {}, 0
-    while lib.export_format_name(n) != ffi.NULL:
-        found[text(lib.export_format_name(n))] = text(lib.export_format_doc(n))
+    while lib.lm_export_format_name(n) != ffi.NULL:
+        found[text(lib.lm_export_format_name(n))] = text(lib.lm_export_format_doc(n))
         n += 1
     return found
 
@@ -74,21 +74,21 @@ class Exporter:
         if motion not in ("joints", "morphs"):
             raise ArgumentError(f"motion: is {motion!r} (expected joints or morphs)")
         self._capture_bodies(chosen, colours or {}, uvs or {})
-        options = ffi.new("export_options *", lib.export_options_default())
+        options = ffi.new("lm_export_options *", lib.lm_export_options_default())
         if format is not None:
             self._keep.append(ffi.new("char[]", format.encode()))
             options.format = self._keep[-1]
         options.frame_count, options.rate, options.z_up = count(frames, "frames"), number(rate, "rate"), self._z_up
-        options.motion = lib.EXPORT_MORPHS if motion == "morphs" else lib.EXPORT_JOINTS
+        options.motion = lib.LM_EXPORT_MORPHS if motion == "morphs" else lib.LM_EXPORT_JOINTS
         options.joints, options.influences = count(joints, "joints"), count(influences, "influences")
-        error = ffi.new("export_error *")
-        out = lib.export_open(os.fsencode(self.path), options, error)
+        error = ffi.new("lm_export_error *")
+        out = lib.lm_export_open(os.fsencode(self.path), options, error)
         if out == ffi.NULL:
             raise FormatError(text(error.text))
         self._out = out
 
     def _capture_bodies(self, chosen: dict[str, Body], colours: Mapping[Body, Array], uvs: Mapping[Body, Array]) -> None:
-        array = ffi.new("capture_body[]", len(chosen))
+        array = ffi.new("lm_capture_body[]", len(chosen))
         for c, (name, body) in zip(array, chosen.items()):
             self.world._own(body)
             self._keep.append(ffi.new("char[]", name.encode()))
@@ -102,23 +102,23 @@ class Exporter:
                 self._keep.append(pointer("float", uv))
                 c.uvs, c.uv_count = self._keep[-1], uv.size // 2
         self._keep.append(array)
-        capture = lib.capture_create(array, len(chosen))
+        capture = lib.lm_capture_create(array, len(chosen))
         if capture == ffi.NULL:
             raise MemoryError("an exporter")
-        self._capture = ffi.gc(capture, lib.capture_destroy)
+        self._capture = ffi.gc(capture, lib.lm_capture_destroy)
 
     def add(self) -> None:
         """Writes the world as it is now as the next frame."""
         if self._out is None:
             raise ClosedError("the exporter was closed")
-        frame, error = ffi.new("export_frame *"), ffi.new("export_error *")
+        frame, error = ffi.new("lm_export_frame *"), ffi.new("lm_export_error *")
         world = self.world
         with world._lock:
-            wants = lib.export_wants(self._out)
-            result = lib.capture_take(self._capture, world._pointer(), wants, self._z_up, frame)
+            wants = lib.lm_export_wants(self._out)
+            result = lib.lm_capture_take(self._capture, world._pointer(), wants, self._z_up, frame)
             if result:
                 raise error_of(result, world._take_line())
-            good = lib.export_add(self._out, frame, error)
+            good = lib.lm_export_add(self._out, frame, error)
         if not good:
             self.abandon()
             raise FormatError(text(error.text))
@@ -127,9 +127,9 @@ class Exporter:
         """Completes the file."""
         if self._out is None:
             raise ClosedError("the exporter was closed")
-        loss, error = ffi.new("export_loss *"), ffi.new("export_error *")
+        loss, error = ffi.new("lm_export_loss *"), ffi.new("lm_export_error *")
         out, self._out = self._out, None
-        if not lib.export_finish(out, loss, error):
+        if not lib.lm_export_finish(out, loss, error):
             raise FormatError(text(error.text))
         self.loss = record(Loss, loss)
         return self.loss
@@ -137,7 +137,7 @@ class Exporter:
     def abandon(self) -> None:
         """Leaves no file behind."""
         if self._out is not None:
-            lib.export_abandon(self._out)
+            lib.lm_export_abandon(self._out)
             self._out = None
 
     def __enter__(self) -> Exporter:

@@ -95,11 +95,11 @@ class Mesh:
     ) -> Mesh:
         """Reads OBJ, PLY, STL, glTF, GLB, or the surface of a tetrahedral mesh. ``weld``: vertices nearer than this are joined
         (metres; negative: none). ``z_up``: turned so that Y points up. ``target``: a morph target of a glTF file."""
-        options = ffi.new("mesh_options *", {"weld": number(weld, "weld"), "z_up": bool(z_up)})
+        options = ffi.new("lm_mesh_options *", {"weld": number(weld, "weld"), "z_up": bool(z_up)})
         name = ffi.new("char[]", target.encode()) if target is not None else ffi.NULL
         options.target = name
-        data, error = ffi.new("mesh_data *"), ffi.new("mesh_error *")
-        if not lib.mesh_read(os.fsencode(path), options, data, error):
+        data, error = ffi.new("lm_mesh_data *"), ffi.new("lm_mesh_error *")
+        if not lib.lm_mesh_read(os.fsencode(path), options, data, error):
             raise FormatError(text(error.text))
         try:
             mesh = cls(
@@ -111,15 +111,15 @@ class Mesh:
             mesh.format = text(data.format)
             return mesh
         finally:
-            lib.mesh_free(data)
+            lib.lm_mesh_free(data)
 
     @classmethod
     def shape(cls, name: str, *, size: float | Vector | None = None, detail: int = 16) -> Mesh:
         """A procedural model (``limber.shapes()`` lists them). ``size``: extents in metres, or the longest one as a single number;
         ``detail``: edges are about 1/detail of the longest extent."""
-        mesh = ffi.new("shape_mesh *")
+        mesh = ffi.new("lm_shape_mesh *")
         keep: list[Any] = []
-        check(lib.shape_make_mesh(_shape_def(name, size, detail, keep), mesh), f"shape {name!r}, size {size}")
+        check(lib.lm_shape_make_mesh(_shape_def(name, size, detail, keep), mesh), f"shape {name!r}, size {size}")
         try:
             made = cls(
                 _copy(mesh.vertices, mesh.vertex_count, 3, np.float32),
@@ -132,11 +132,11 @@ class Mesh:
             for n in range(mesh.bone_count):
                 bone = mesh.bones[n]
                 ends = [np.array([end.x, end.y, end.z]) for end in (bone.head, bone.tail)]
-                parent = -1 if bone.parent == lib.SHAPE_NO_BONE else bone.parent
+                parent = -1 if bone.parent == lib.LM_SHAPE_NO_BONE else bone.parent
                 made.bones.append(ShapeBone(text(bone.name), parent, *ends))
             return made
         finally:
-            lib.shape_mesh_free(mesh)
+            lib.lm_shape_mesh_free(mesh)
 
     def write(self, path: str | os.PathLike[str], name: str = "mesh") -> None:
         """Writes an OBJ file, whole or not at all."""
@@ -150,7 +150,7 @@ class Mesh:
         if self.normals is not None:
             found.normals = pointer("lm_vec3", self.normals)
         error = ffi.new("obj_error *")
-        if not lib.obj_write(os.fsencode(path), found, 1, error):
+        if not lib.lmi_obj_write(os.fsencode(path), found, 1, error):
             raise FormatError(text(error.text))
 
 
@@ -163,8 +163,8 @@ def _shape_def(name: str, size: float | Vector | None, detail: int, keep: list[A
         raise ArgumentError(f"shape {name!r}: there is none (there are {', '.join(known)})")
     c_name = ffi.new("char[]", name.encode())
     keep.append(c_name)
-    definition = ffi.new("shape_def *", lib.shape_def_default())
-    natural = lib.shape_natural_size(c_name)
+    definition = ffi.new("lm_shape_def *", lib.lm_shape_def_default())
+    natural = lib.lm_shape_natural_size(c_name)
     if size is None or np.ndim(size) == 0:
         longest = 1.0 if size is None else number(size, "size")
         definition.size = (natural.x * longest, natural.y * longest, natural.z * longest)
@@ -178,8 +178,8 @@ def _shape_def(name: str, size: float | Vector | None, detail: int, keep: list[A
 def shapes() -> dict[str, str]:
     """Names of the procedural models, with a line about each."""
     found, n = {}, 0
-    while lib.shape_name(n) != ffi.NULL:
-        found[text(lib.shape_name(n))] = text(lib.shape_description(lib.shape_name(n)))
+    while lib.lm_shape_name(n) != ffi.NULL:
+        found[text(lib.lm_shape_name(n))] = text(lib.lm_shape_description(lib.lm_shape_name(n)))
         n += 1
     return found
 
@@ -190,16 +190,16 @@ def shape_points(
     """Points that fill a procedural model (its vertices first), and its mesh. ``points``: how many; 0: as dense inside as outside."""
     keep: list[Any] = []
     definition = _shape_def(name, size, detail, keep)
-    mesh, cloud = ffi.new("shape_mesh *"), ffi.new("shape_cloud *")
-    check(lib.shape_make_mesh(definition, mesh), f"shape {name!r}")
+    mesh, cloud = ffi.new("lm_shape_mesh *"), ffi.new("lm_shape_cloud *")
+    check(lib.lm_shape_make_mesh(definition, mesh), f"shape {name!r}")
     try:
-        check(lib.shape_make_cloud(definition, mesh, count(points, "points"), cloud), f"points of shape {name!r}: {points}")
+        check(lib.lm_shape_make_cloud(definition, mesh, count(points, "points"), cloud), f"points of shape {name!r}: {points}")
         try:
             return _copy(cloud.points, cloud.point_count, 3, np.float32), Mesh.shape(name, size=size, detail=detail)
         finally:
-            lib.shape_cloud_free(cloud)
+            lib.lm_shape_cloud_free(cloud)
     finally:
-        lib.shape_mesh_free(mesh)
+        lib.lm_shape_mesh_free(mesh)
 
 
 class TetMesh:
@@ -212,7 +212,7 @@ class TetMesh:
         if len(self.tets) and int(self.tets.max()) >= len(self.vertices):
             raise ArgumentError(f"tets: has index {int(self.tets.max())} (there are {len(self.vertices)} vertices)")
         found, crowded = ffi.new("uint32_t *"), ffi.new("uint32_t *")
-        surface = lib.tets_surface(pointer("uint32_t", self.tets), len(self.tets), found, crowded)
+        surface = lib.lm_tets_surface(pointer("uint32_t", self.tets), len(self.tets), found, crowded)
         if surface != ffi.NULL:
             self.faces = _copy(surface, found[0], 3, np.uint32)
             lib.host_free(surface)
@@ -223,15 +223,15 @@ class TetMesh:
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, z_up: bool = False) -> TetMesh:
         """Reads Netgen, MEDIT, TetGen or Gmsh files."""
-        options = ffi.new("tets_options *", {"z_up": bool(z_up)})
-        data, error = ffi.new("tets_data *"), ffi.new("mesh_error *")
-        if not lib.tets_read(os.fsencode(path), options, data, error):
+        options = ffi.new("lm_tets_options *", {"z_up": bool(z_up)})
+        data, error = ffi.new("lm_tets_data *"), ffi.new("lm_mesh_error *")
+        if not lib.lm_tets_read(os.fsencode(path), options, data, error):
             raise FormatError(text(error.text))
         try:
             return cls(
                 _copy(data.positions, data.vertex_count, 3, np.float32), _copy(data.tets, data.tet_count, 4, np.uint32)
             )
         finally:
-            lib.tets_free(data)
+            lib.lm_tets_free(data)
 
 

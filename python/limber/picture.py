@@ -80,9 +80,9 @@ class Renderer:
         module = _module()
         self._lib, self._ffi = module.lib, module.ffi
         error = self._ffi.new("draw_error *")
-        muted = self._lib.system_mute()
+        muted = self._lib.lmi_system_mute()
         made = self._lib.draw_open(int(width), int(height), error)
-        self._lib.system_unmute(muted)
+        self._lib.lmi_system_unmute(muted)
         if made == ffi.NULL:
             raise UnsupportedError(text(error.text))
         self._draw = made
@@ -124,7 +124,7 @@ class Renderer:
         """A picture of a world as it is now. ``camera``: eye, middle of the picture and field of view in degrees; None: the scene's, or one
         from which everything is seen. ``colours``: for a body, (1, 3) or (vertices, 3) uint8, vertices as the
         skin was given; inner faces of cuts have a paler one. ``map_top``: upper end of the colours of the
-        views "speed" and "strain"; 0: what fits."""
+        views "speed", "strain" and "stress" (Pa); 0: what fits."""
         draw, world = self._usable(), what.world if isinstance(what, Scene) else what
         self._lib.draw_forget(draw)
         settings = self._ffi.new("draw_settings *", self._lib.draw_settings_default())
@@ -182,8 +182,8 @@ class Renderer:
             rgb = scene.colours(name)
             if rgb is not None and body.valid:
                 self._colour(body, rgb)
-        for n in range(lib.scene_get_contents(scene._pointer()).colliders):
-            made = lib.scene_get_collider(scene._pointer(), n)
+        for n in range(lib.lm_scene_get_contents(scene._pointer()).colliders):
+            made = lib.lm_scene_get_collider(scene._pointer(), n)
             colour = _colours(made.colour)
             if colour is not None:
                 self._lib.draw_set_collider_colour(self._draw, made.id, bytes(colour[0]), error)

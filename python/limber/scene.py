@@ -15,8 +15,8 @@ from .world import World
 def scenes() -> dict[str, str]:
     """Names of the built-in scenes, with what each shows."""
     found, n = {}, 0
-    while lib.scene_builtin_name(n) != ffi.NULL:
-        name = text(lib.scene_builtin_name(n))
+    while lib.lm_scene_builtin_name(n) != ffi.NULL:
+        name = text(lib.lm_scene_builtin_name(n))
         with Scene(name, world=False) as scene:
             found[name] = scene.title
         n += 1
@@ -25,7 +25,7 @@ def scenes() -> dict[str, str]:
 
 def schema() -> str:
     """The scene format as a JSON Schema document."""
-    made = lib.scene_schema()
+    made = lib.lm_scene_schema()
     if made == ffi.NULL:
         raise MemoryError("the schema")
     try:
@@ -67,13 +67,13 @@ class Scene:
     def _open(self) -> None:
         sets = [ffi.new("char[]", f"{path}={_value(value)}".encode()) for path, value in self.sets.items()]
         array = ffi.new("char *[]", sets)
-        error = ffi.new("scene_error *")
+        error = ffi.new("lm_scene_error *")
         name = os.fsencode(self.name)
         if self.text is None:
-            made = lib.scene_open(name, array, len(sets), error)
+            made = lib.lm_scene_open(name, array, len(sets), error)
         else:
             body = self.text.encode()
-            made = lib.scene_open_text(name, body, len(body), array, len(sets), error)
+            made = lib.lm_scene_open_text(name, body, len(body), array, len(sets), error)
         if made == ffi.NULL:
             raise FormatError(text(error.text))
         self._scene = _SceneHandle(made)
@@ -86,9 +86,9 @@ class Scene:
         world = World.__new__(World)
         world._prepare(**{**settings, **self._settings})
         definition, keep = world._definition()
-        lib.scene_want_fine_surfaces(self._pointer(), bool(self.fine_surfaces))
-        made, error = ffi.new("lm_world **"), ffi.new("scene_error *")
-        result = lib.scene_make_world(self._pointer(), definition, made, error)
+        lib.lm_scene_want_fine_surfaces(self._pointer(), bool(self.fine_surfaces))
+        made, error = ffi.new("lm_world **"), ffi.new("lm_scene_error *")
+        result = lib.lm_scene_make_world(self._pointer(), definition, made, error)
         if result:
             raise error_of(result, text(error.text))
         world._world = made[0]
@@ -136,28 +136,28 @@ class Scene:
     @property
     def title(self) -> str:
         """One sentence: what it shows."""
-        return text(lib.scene_title(self._pointer()))
+        return text(lib.lm_scene_title(self._pointer()))
 
     @property
     def figure(self) -> str:
         """The figure of a paper that it reproduces, or ""."""
-        return text(lib.scene_figure(self._pointer()))
+        return text(lib.lm_scene_figure(self._pointer()))
 
     @property
     def note(self) -> str:
         """What was decided for the user (a mesh in other units was scaled), or ""."""
-        return text(lib.scene_note(self._pointer()))
+        return text(lib.lm_scene_note(self._pointer()))
 
     @property
     def frames(self) -> int:
         """How many frames it runs by default."""
-        return int(lib.scene_frames(self._pointer()))
+        return int(lib.lm_scene_frames(self._pointer()))
 
     @property
     def camera(self) -> tuple[Array, Array, float] | None:
         """Where it is looked at from: eye, middle of the picture, field of view in degrees; None: it does not say."""
-        view = ffi.new("scene_view *")
-        if not lib.scene_get_view(self._pointer(), view):
+        view = ffi.new("lm_scene_view *")
+        if not lib.lm_scene_get_view(self._pointer(), view):
             return None
         places = [np.array([p.x, p.y, p.z]) for p in (view.at, view.look_at)]
         return places[0], places[1], float(view.field_of_view)
@@ -166,8 +166,8 @@ class Scene:
     def bodies(self) -> dict[str, Body]:
         """Bodies by their names, in the order of the file; "ball[17]" is one of many copies."""
         found = {}
-        for n in range(lib.scene_body_count(self._pointer())):
-            body = lib.scene_get_body(self._pointer(), n)
+        for n in range(lib.lm_scene_body_count(self._pointer())):
+            body = lib.lm_scene_get_body(self._pointer(), n)
             found[text(body.name)] = Body(self.world, (body.id.slot, body.id.generation))
         return found
 
@@ -176,7 +176,7 @@ class Scene:
         names = list(self.bodies)
         if name not in names:
             raise ArgumentError(f"{self.name}: there is no body {name!r}")
-        return _colours(lib.scene_get_colours(self._pointer(), names.index(name)))
+        return _colours(lib.lm_scene_get_colours(self._pointer(), names.index(name)))
 
     # ---- running ----
 
@@ -185,7 +185,7 @@ class Scene:
         for _ in range(count(frames, "frames")):
             world = self.world
             with world._lock:
-                result = lib.scene_step(self._pointer(), world._pointer(), self.frame)
+                result = lib.lm_scene_step(self._pointer(), world._pointer(), self.frame)
                 if result:
                     raise error_of(result, world._take_line())
             self.frame += 1
@@ -197,11 +197,11 @@ class Scene:
 
     def load(self, snapshot: bytes) -> None:
         """Goes on from a snapshot that was saved while running this scene."""
-        frame, error = ffi.new("uint32_t *"), ffi.new("scene_error *")
+        frame, error = ffi.new("uint32_t *"), ffi.new("lm_scene_error *")
         view = memoryview(snapshot).cast("B")
         with self.world._lock:
             where = ffi.from_buffer(view)
-            result = lib.scene_load(self._pointer(), self.world._pointer(), where, len(view), frame, error)
+            result = lib.lm_scene_load(self._pointer(), self.world._pointer(), where, len(view), frame, error)
         if result:
             raise error_of(result, text(error.text))
         self.frame = int(frame[0])
@@ -216,7 +216,7 @@ class Scene:
     @property
     def momentum_error(self) -> float:
         """Momentum that no impulse from outside explains, relative to the largest sum of m |v|."""
-        return float(lib.scene_momentum_error(self._pointer(), self.world._pointer()))
+        return float(lib.lm_scene_momentum_error(self._pointer(), self.world._pointer()))
 
 
 class _SceneHandle:
@@ -226,7 +226,7 @@ class _SceneHandle:
         self.pointer = pointer
 
     def __del__(self) -> None:
-        lib.scene_close(self.pointer)
+        lib.lm_scene_close(self.pointer)
 
 
 def _value(value: Any) -> str:

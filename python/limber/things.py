@@ -13,7 +13,9 @@ from ._core import (
     Floats,
     Id,
     Vector,
+    count,
     ffi,
+    floats,
     indices,
     lib,
     number,
@@ -76,6 +78,11 @@ class Collider(_Thing):
         self._do(lib.lm_collider_get_pose, pose)
         return Pose._from_c(pose)
 
+    @pose.setter
+    def pose(self, pose: Any) -> None:
+        """Puts it elsewhere at once: in the world, or in the frame of its mover."""
+        self._do(lib.lm_collider_set_pose, Pose.at(*pose)._to_c())
+
     def _def(self) -> Any:
         definition = ffi.new("lm_collider_def *")
         self._do(lib.lm_collider_get_def, definition)
@@ -108,18 +115,82 @@ class Collider(_Thing):
                     "vertices": vertices.reshape(-1, 3).copy(),
                     "faces": faces.reshape(-1, 3).copy(),
                     "solid": bool(c.mesh.solid),
+                    "deforms": bool(c.mesh.deforms),
                 }
             return {}
+
+    def set(self, shape: str, **values: Any) -> None:
+        """Makes it what another definition says; the arguments are those of ``World.add_collider``."""
+        keep: list[Any] = []
+        self._do(lib.lm_collider_set_def, self.world._collider_def(keep, shape, **values))
 
     @property
     def friction(self) -> float:
         """Coulomb's coefficient."""
         return float(self._def().friction)
 
+    @friction.setter
+    def friction(self, friction: float) -> None:
+        with self.world._lock:
+            self._do(lib.lm_collider_set_friction, number(friction, "friction"), self._def().restitution)
+
     @property
     def restitution(self) -> float:
         """0 to 1."""
         return float(self._def().restitution)
+
+    @restitution.setter
+    def restitution(self, restitution: float) -> None:
+        with self.world._lock:
+            self._do(lib.lm_collider_set_friction, self._def().friction, number(restitution, "restitution"))
+
+    @property
+    def filter(self) -> tuple[int, int]:
+        """Its group, and the groups of bodies that it touches, as bits."""
+        c = self._def()
+        return int(c.group), int(c.mask)
+
+    @filter.setter
+    def filter(self, filter: tuple[int, int]) -> None:
+        group, mask = filter
+        self._do(lib.lm_collider_set_filter, count(group, "group"), count(mask, "mask"))
+
+    @property
+    def enabled(self) -> bool:
+        """Whether it touches anything and is found by rays."""
+        return bool(self.world._ask(lib.lm_collider_is_enabled, self.id))
+
+    @enabled.setter
+    def enabled(self, enabled: bool) -> None:
+        self._do(lib.lm_collider_set_enabled, bool(enabled))
+
+    @property
+    def user_data(self) -> int:
+        """A number of yours, 64 bits."""
+        return int(self._def().user_data)
+
+    @user_data.setter
+    def user_data(self, user_data: int) -> None:
+        self._do(lib.lm_collider_set_user_data, count(user_data, "user_data", 2**64 - 1))
+
+    @property
+    def vertices(self) -> Floats:
+        """Of a mesh, where they are now in its frame. Assign others to put those of a mesh that deforms there at once."""
+        with self.world._lock:
+            c = self._def()
+            if c.mesh.vertices == ffi.NULL:
+                raise ArgumentError("vertices: it is no mesh")
+            return np.frombuffer(ffi.buffer(c.mesh.vertices, c.mesh.vertex_count * 12), dtype=np.float32).reshape(-1, 3).copy()
+
+    @vertices.setter
+    def vertices(self, vertices: Any) -> None:
+        array = floats(vertices, 3, "vertices")
+        self._do(lib.lm_collider_set_vertices, pointer("lm_vec3", array), len(array))
+
+    def move_vertices(self, vertices: Any) -> None:
+        """The next step ends with the vertices of a mesh that deforms there, (n, 3) in its frame; bodies get their velocity."""
+        array = floats(vertices, 3, "vertices")
+        self._do(lib.lm_collider_move_vertices, pointer("lm_vec3", array), len(array))
 
 
 class Mover(_Thing):
@@ -127,12 +198,41 @@ class Mover(_Thing):
 
     _destroy = staticmethod(lib.lm_mover_destroy)
 
+    def _def(self) -> Any:
+        definition = ffi.new("lm_mover_def *")
+        self._do(lib.lm_mover_get_def, definition)
+        return definition
+
+    @property
+    def velocity(self) -> Array:
+        """m/s."""
+        return to_array(self._def().velocity)
+
+    @property
+    def spin(self) -> Array:
+        """rad/s."""
+        return to_array(self._def().spin)
+
+    @property
+    def user_data(self) -> int:
+        """A number of yours, 64 bits."""
+        return int(self._def().user_data)
+
+    @user_data.setter
+    def user_data(self, user_data: int) -> None:
+        self._do(lib.lm_mover_set_user_data, count(user_data, "user_data", 2**64 - 1))
+
     @property
     def pose(self) -> Pose:
         """Where it is now."""
         pose = ffi.new("lm_pose *")
         self._do(lib.lm_mover_get_pose, pose)
         return Pose._from_c(pose)
+
+    @pose.setter
+    def pose(self, pose: Any) -> None:
+        """Puts it elsewhere at once, with what rides on it."""
+        self._do(lib.lm_mover_set_pose, Pose.at(*pose)._to_c())
 
     def set_velocity(self, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0)) -> None:
         """From now on it moves so, m/s and rad/s."""
@@ -148,11 +248,80 @@ class Pin(_Thing):
 
     _destroy = staticmethod(lib.lm_pin_destroy)
 
+    def _info(self) -> Any:
+        info = ffi.new("lm_pin_info *")
+        self._do(lib.lm_pin_get_info, info)
+        return info
+
+    @property
+    def body(self) -> Body:
+        """Whose particles it holds."""
+        from .body import Body
+
+        found = self._info().body
+        return Body(self.world, (found.slot, found.generation))
+
+    @property
+    def mover(self) -> Mover | None:
+        """What it rides on; None: the world."""
+        found = self._info().mover
+        return Mover(self.world, (found.slot, found.generation)) if found.slot else None
+
+    @property
+    def particles(self) -> Array:
+        """Indices of the particles that it holds."""
+        with self.world._lock:
+            particles = np.empty(self._info().particles, dtype=np.uint32)
+            self._do(lib.lm_pin_get_targets, pointer("uint32_t", particles), ffi.NULL)
+            return particles
+
+    @property
+    def targets(self) -> Array:
+        """Where they are held now, in the world, (n, 3) float64. Assign others to move them."""
+        with self.world._lock:
+            targets = np.empty((self._info().particles, 3), dtype=np.float64)
+            self._do(lib.lm_pin_get_targets, ffi.NULL, pointer("lm_dvec3", targets))
+            return targets
+
+    @targets.setter
+    def targets(self, targets: Any) -> None:
+        with self.world._lock:
+            places = floats(targets, 3, "targets", np.float64)
+            held = self._info().particles
+            if len(places) != held:
+                raise ArgumentError(f"targets: has {len(places)} rows (expected {held}, one for each particle)")
+            self._do(lib.lm_pin_set_targets, pointer("lm_dvec3", places))
+
 
 class Drag(_Thing):
     """A spring from a point to a particle and its surroundings: a hand that pulls."""
 
     _destroy = staticmethod(lib.lm_drag_destroy)
+
+    def _def(self) -> Any:
+        definition = ffi.new("lm_drag_def *")
+        self._do(lib.lm_drag_get_def, definition)
+        return definition
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What it was made with, or was set since: particle, target, radius, hertz, damping_ratio, max_force."""
+        c = self._def()
+        plain = {name: getattr(c, name) for name in ("particle", "radius", "hertz", "damping_ratio", "max_force")}
+        return {**plain, "target": to_array(c.target)}
+
+    def set(self, **changes: Any) -> None:
+        """Changes any of ``values``."""
+        with self.world._lock:
+            c = self._def()
+            for name, value in changes.items():
+                if name not in self.values:
+                    raise ArgumentError(f"{name}: is none of {', '.join(self.values)}")
+                if name == "target":
+                    c.target = vector(value, name)
+                else:
+                    setattr(c, name, count(value, name) if name == "particle" else number(value, name))
+            self._do(lib.lm_drag_set_def, c)
 
     def set_target(self, target: Vector) -> None:
         """Moves the point that it pulls to."""
@@ -170,6 +339,14 @@ class Field(_Thing):
     """An acceleration everywhere, wind, or a pull towards a point."""
 
     _destroy = staticmethod(lib.lm_field_destroy)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What it was made with, or was set since: kind, vector, position, strength, radius."""
+        c = ffi.new("lm_field_def *")
+        self._do(lib.lm_field_get, c)
+        vectors = {"vector": to_array(c.vector), "position": to_array(c.position)}
+        return {"kind": word_of(c.kind, FIELDS), **vectors, "strength": c.strength, "radius": c.radius}
 
     def set(self, kind: str, **values: Any) -> None:
         """Replaces it; the arguments are those of ``World.add_field``."""

@@ -65,6 +65,7 @@ class Stats:
     regions: int
     memberships: int
     steps: int
+    substeps: int  # of the last step
     step_seconds: float
     stage_seconds: dict[str, float]
     contacts: int
@@ -167,7 +168,7 @@ class World:
         self,
         *,
         gravity: Vector = (0.0, -9.81, 0.0),
-        substeps: int = 1,
+        substeps: int = 0,
         workers: int = 0,
         isa: str = "best",
         device: str | None = None,
@@ -286,7 +287,7 @@ class World:
 
     @property
     def substeps(self) -> int:
-        """Into how many substeps a step is divided."""
+        """Into how many substeps a step is divided; 0: as many as the materials need."""
         return int(self._ask(lib.lm_world_get_substeps))
 
     @substeps.setter
@@ -550,6 +551,7 @@ class World:
         spacing: float = 1.0,
         mesh: MeshLike | None = None,
         solid: bool = False,
+        deforms: bool = False,
         position: Vector = (0.0, 0.0, 0.0),
         rotation: Vector = (0.0, 0.0, 0.0, 1.0),
         mover: Mover | None = None,
@@ -557,10 +559,40 @@ class World:
         restitution: float = 0.0,
         group: int = 1,
         mask: int = 0xFFFFFFFF,
+        user_data: int = 0,
     ) -> Collider:
         """A collider: "plane" (faces up), "sphere", "capsule" (along Y), "box", "heights" (a (z, x) array, ``spacing`` metres apart) or
-        "mesh". With a ``mover`` it rides on that, and position and rotation are in its frame."""
+        "mesh" (``solid``: with an inside; ``deforms``: its vertices can be moved). With a ``mover`` it rides on that, and position and
+        rotation are in its frame."""
+        values = dict(locals())
+        for name in ("self", "shape"):
+            del values[name]
         keep: list[Any] = []
+        return Collider(self, self._create(lib.lm_collider_create, self._collider_def(keep, shape, **values), "lm_collider_id"))
+
+    def _collider_def(
+        self,
+        keep: list[Any],
+        shape: str = "plane",
+        *,
+        radius: float = 0.5,
+        half_length: float = 0.5,
+        half_extents: Vector = (0.5, 0.5, 0.5),
+        heights: Any = None,
+        spacing: float = 1.0,
+        mesh: MeshLike | None = None,
+        solid: bool = False,
+        deforms: bool = False,
+        position: Vector = (0.0, 0.0, 0.0),
+        rotation: Vector = (0.0, 0.0, 0.0, 1.0),
+        mover: Mover | None = None,
+        friction: float = 0.5,
+        restitution: float = 0.0,
+        group: int = 1,
+        mask: int = 0xFFFFFFFF,
+        user_data: int = 0,
+    ) -> Any:
+        """An ``lm_collider_def``; ``keep`` holds what it points to."""
         c = ffi.new("lm_collider_def *", lib.lm_collider_def_default())
         c.shape = choose(shape, SHAPES, "shape")
         c.radius, c.half_length = number(radius, "radius"), number(half_length, "half_length")
@@ -576,13 +608,14 @@ class World:
             if mesh is None:
                 raise ArgumentError("add_collider: a mesh is missing")
             _give_mesh(c.mesh, Mesh.of(mesh), keep)
-            c.mesh.solid = bool(solid)
+            c.mesh.solid, c.mesh.deforms = bool(solid), bool(deforms)
         c.pose = Pose.at(position, rotation)._to_c()
         if mover is not None:
             c.mover = self._own(mover)
         c.friction, c.restitution = number(friction, "friction"), number(restitution, "restitution")
         c.group, c.mask = count(group, "group"), count(mask, "mask")
-        return Collider(self, self._create(lib.lm_collider_create, c, "lm_collider_id"))
+        c.user_data = count(user_data, "user_data", 2**64 - 1)
+        return c
 
     def _own(self, thing: Any) -> Id:
         """The id of something in this world."""
@@ -596,11 +629,14 @@ class World:
         rotation: Vector = (0.0, 0.0, 0.0, 1.0),
         velocity: Vector = (0.0, 0.0, 0.0),
         spin: Vector = (0.0, 0.0, 0.0),
+        *,
+        user_data: int = 0,
     ) -> Mover:
         """A frame that moves as told."""
         c = ffi.new("lm_mover_def *", lib.lm_mover_def_default())
         c.pose = Pose.at(position, rotation)._to_c()
         c.velocity, c.spin = vector(velocity, "velocity"), vector(spin, "spin")
+        c.user_data = count(user_data, "user_data", 2**64 - 1)
         return Mover(self, self._create(lib.lm_mover_create, c, "lm_mover_id"))
 
     def add_pin(self, body: Body, particles: Any, *, targets: Any = None, mover: Mover | None = None) -> Pin:

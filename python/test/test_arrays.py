@@ -253,7 +253,7 @@ class WrongInput(unittest.TestCase):
             lambda: self.world.step("fast"),
             lambda: self.world.step(None),
             lambda: setattr(self.world, "gravity", (0, np.nan, 0)),
-            lambda: setattr(self.world, "substeps", 0),
+            lambda: setattr(self.world, "substeps", 1025),
             lambda: setattr(self.world, "substeps", 1.5),
             lambda: limber.World(workers=1000),
             lambda: limber.World(isa="mmx"),

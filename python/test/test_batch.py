@@ -16,6 +16,59 @@ def make(**settings):
     return world
 
 
+def build(world, at):
+    """A lattice that falls on a plane, a cloud that hangs from two particles, and a ball that stops it, all at a place."""
+    lattice = world.add_lattice(box(), spacing=0.25, position=at + (0, 1, 0))
+    cloud = world.add_points(grid(3), position=at + (3, 1, 0), mass=2.0)
+    world.add_pin(cloud, [0, 9])
+    world.add_collider("sphere", radius=0.3, position=at + (3.2, 0.5, 0))
+    return [lattice, cloud]
+
+
+def ground(world):
+    world.add_collider("plane")
+
+
+class Shared(unittest.TestCase):
+    def run_copies(self, copies, **settings):
+        batch = limber.SharedBatch(build, copies, ground=ground, **settings)
+        forces = np.zeros((copies, 2, 3))
+        forces[:, 1, 0] = np.arange(copies)
+        for _ in range(60):
+            batch.push(forces)
+            batch.step()
+        return batch
+
+    def test_agrees_with_single_worlds(self):
+        batch = self.run_copies(5)
+        seen, bodies, fast = batch.observe(), batch.observe("bodies"), batch.observe("velocities")
+        self.assertEqual((seen.shape[0], bodies.shape, fast.shape), (5, (5, 2, 9), seen.shape))
+        for n in (0, 3):
+            single = limber.World()
+            ground(single)
+            made = build(single, np.zeros(3))
+            for _ in range(60):
+                made[1].add_force((n, 0, 0))
+                single.step()
+            np.testing.assert_allclose(seen[n], np.vstack([b.positions for b in made]), atol=1e-4)
+            np.testing.assert_allclose(bodies[n, :, :3], [b.centre for b in made], atol=1e-4)
+        self.assertGreater(np.abs(seen[4] - seen[0]).max(), 0.01)  # the forces differ
+        before = seen.copy()
+        batch.reset()
+        self.assertGreater(np.abs(batch.observe() - before).max(), 0.1)
+        np.testing.assert_allclose(batch.observe()[0], batch.observe()[4], atol=1e-5)
+
+    def test_wrong_calls(self):
+        for bad in (
+            lambda: limber.SharedBatch(build, 2, spacing=0.0),
+            lambda: limber.SharedBatch(lambda w, at: [w.add_points(CUBE)] * (1 + int(at[0] > 0)), 2),
+            lambda: limber.SharedBatch(build, 2).push(np.zeros((2, 1, 3))),
+            lambda: limber.SharedBatch(build, 2).observe("colours"),
+        ):
+            with self.assertRaises(limber.ArgumentError):
+                bad()
+
+
 class Batches(unittest.TestCase):
     def test_same_as_single_worlds(self):
         start = make()

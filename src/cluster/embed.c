@@ -71,9 +71,9 @@ static double theta(const lmi_embedder *e, const lmi_neighbour *nearest, double 
     return e->share ? t * t * e->share[nearest->index] : t * t;
 }
 
-/* Moving least squares over the `count` nearest: w = theta P^T (P theta P^T)^+ e0 with rows (1, r/reach) in P. Returns
- * the rank of the moment matrix. */
-static int solve_weights(const lmi_embedder *e, lm_vec3 point, const lmi_neighbour *nearest, uint32_t count,
+/* Moving least squares over the `count` nearest: w = theta P^T (P theta P^T)^+ e0 with rows (1, r/reach) in P, of which the
+ * `most` widest directions count. Returns the rank of the moment matrix. */
+static int solve_weights(const lmi_embedder *e, lm_vec3 point, const lmi_neighbour *nearest, uint32_t count, int most,
                          float *weights)
 {
     double reach = 1.1 * sqrt(nearest[count - 1].square), moments[16] = {0}, values[4], vectors[16];
@@ -86,7 +86,7 @@ static int solve_weights(const lmi_embedder *e, lm_vec3 point, const lmi_neighbo
         }
     }
     lmi_symmetric_eigen(4, moments, values, vectors);
-    for (int k = 0; k < 4 && values[k] > INSIGNIFICANT * values[0]; k++) {
+    for (int k = 0; k < most && values[k] > INSIGNIFICANT * values[0]; k++) {
         for (int i = 0; i < 4; i++) {
             solution[i] += vectors[i * 4 + k] * vectors[k] / values[k];
         }
@@ -123,7 +123,7 @@ uint32_t lmi_embed_among(const lmi_embedder *e, lm_vec3 point, uint32_t least, u
             weights[0] = 1.0f;
             return 1;
         }
-        int rank = solve_weights(e, point, nearest, count, weights);
+        int rank = solve_weights(e, point, nearest, count, 4, weights);
         if (rank >= e->rank || count < most || most == LMI_EMBED_MOST) {
             for (uint32_t n = 0; n < count; n++) {
                 particles[n] = nearest[n].index;
@@ -133,8 +133,17 @@ uint32_t lmi_embed_among(const lmi_embedder *e, lm_vec3 point, uint32_t least, u
     }
 }
 
+static double size_of(const float *weights, uint32_t count)
+{
+    double size = 0.0;
+    for (uint32_t n = 0; n < count; n++) {
+        size += fabs((double)weights[n]);
+    }
+    return size;
+}
+
 uint32_t lmi_embed_from(const lmi_embedder *e, lm_vec3 point, const uint32_t *particles, uint32_t count,
-                        float weights[LMI_EMBED_MOST])
+                        double most_size, float weights[LMI_EMBED_MOST])
 {
     lmi_neighbour nearest[LMI_EMBED_MOST];
     double hair = 1e-6 * e->size;
@@ -146,6 +155,9 @@ uint32_t lmi_embed_from(const lmi_embedder *e, lm_vec3 point, const uint32_t *pa
         weights[0] = 1.0f;
         return 1;
     }
-    solve_weights(e, point, nearest, count, weights);
+    int most = solve_weights(e, point, nearest, count, 4, weights);
+    while (most > 1 && !(size_of(weights, count) <= most_size)) {
+        solve_weights(e, point, nearest, count, --most, weights);
+    }
     return count;
 }

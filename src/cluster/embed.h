@@ -35,8 +35,12 @@ uint32_t lmi_embed_among(const lmi_embedder *embedder, lm_vec3 point, uint32_t l
                          uint32_t particles[LMI_EMBED_MOST], float weights[LMI_EMBED_MOST]);
 
 /* Weights of these particles, nearest first, of which a few may span less than the body; returns how many count: one where
- * the point is on it, and otherwise all. */
+ * the point is on it, and otherwise all. Where the sizes of the weights sum to more than `most_size`, because the particles nearly
+ * lie in a plane or a line that the point is far from, they count as lying in it, and the point rides where it is nearest. */
 uint32_t lmi_embed_from(const lmi_embedder *embedder, lm_vec3 point, const uint32_t *particles, uint32_t count,
-                        float weights[LMI_EMBED_MOST]);
+                        double most_size, float weights[LMI_EMBED_MOST]);
+
+/* The most for touch points: what pushes a point pushes its particles so many times as hard, some of them the other way. */
+#define LMI_EMBED_STEADY 6.0
 
 #endif

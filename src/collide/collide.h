@@ -3,11 +3,12 @@
  *
  * reads   definitions; points and segments that are queried
  * writes  the world's colliders and movers; depths, normals and hits
- * uses    base geometry; in sources also world
+ * uses    base geometry; in sources also joint world
  *
  *   collider.c  movers and colliders of a world      solid.h    a mesh or a height map
- *   place.c     both where they are in a step
- *   mesh.h      static triangle meshes                heights.h  height maps
+ *   place.c     both where they are in a step         wrench.h   what bodies give them
+ *   mesh.h      triangle meshes                       heights.h  height maps
+ *   mesh_motion.h  meshes that deform
  */
 #ifndef LMI_COLLIDE_H
 #define LMI_COLLIDE_H
@@ -24,6 +25,11 @@ typedef struct lmi_mover {
     lm_pose target;
     uint64_t user_data;
 } lmi_mover;
+
+/* What a collider or a mover was given (collide/wrench.h). */
+typedef struct lmi_wrenches {
+    lm_wrench step, substep;
+} lmi_wrenches;
 
 /* As it was made. */
 typedef struct lmi_collider {

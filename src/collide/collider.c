@@ -3,6 +3,8 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "collide/mesh_motion.h"
+#include "joint/joint.h"
 #include "world/access.h"
 #include "world/world.h"
 
@@ -100,6 +102,7 @@ lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
         }
         pin->mover = pin->mover == index ? LMI_NONE : pin->mover;
     }
+    lmi_joints_leave_mover(world, index);
     lmi_pool_remove(&world->movers, index);
     return LM_OK;
 }
@@ -184,6 +187,28 @@ lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose)
     m->rotation = dmat_from_quat(m->pose.rotation);
     m->has_target = false;
     rouse_around(world, index);
+    lmi_float_mode_leave(&host);
+    return LM_OK;
+}
+
+lm_result lm_mover_steer(lm_world *world, lm_mover_id mover, lm_pose pose, lm_vec3 velocity, lm_vec3 spin)
+{
+    uint32_t index;
+    lmi_mover *m = find_mover(world, mover, &index, "lm_mover_steer");
+    if (!m) {
+        return LM_ERROR_ID;
+    }
+    if (!lmi_pose_is_sound(pose) || !velocity_is_sound(velocity) || !velocity_is_sound(spin)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_steer: pose, velocity or spin is not finite or too large");
+    }
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    m->pose.position = pose.position;
+    m->pose.rotation = unit_quat(pose.rotation);
+    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->has_target = false;
+    m->velocity = velocity;
+    m->spin = spin;
     lmi_float_mode_leave(&host);
     return LM_OK;
 }
@@ -285,8 +310,8 @@ static bool make_solid(lm_world *world, const lm_collider_def *def, lmi_solid *s
         solid->heights = lmi_heights_make(&world->memory, map->heights, map->counts, map->spacing);
     } else if (def->shape == LM_SHAPE_MESH) {
         const lm_collider_mesh *mesh = &def->mesh;
-        solid->mesh = lmi_mesh_make(&world->memory, mesh->vertices, mesh->vertex_count, mesh->triangles,
-                                    mesh->triangle_count, mesh->solid);
+        solid->mesh = (mesh->deforms ? lmi_mesh_make_deforming : lmi_mesh_make)(
+            &world->memory, mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, mesh->solid);
     } else {
         return true;
     }
@@ -390,8 +415,9 @@ static void describe_solid(const lmi_solid *solid, lm_collider_def *def)
         def->heights = (lm_heights){map->heights, {map->n[0], map->n[1]}, (float)map->spacing};
     }
     if (mesh) {
-        def->mesh =
-            (lm_collider_mesh){mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, mesh->solid};
+        const lm_vec3 *vertices = mesh->motion ? mesh->motion->now : mesh->vertices;
+        def->mesh = (lm_collider_mesh){vertices,    mesh->vertex_count,  mesh->triangles, mesh->triangle_count,
+                                       mesh->solid, mesh->motion != NULL};
     }
 }
 
@@ -495,6 +521,42 @@ lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, lm_pose
     changed.rotation = dmat_from_quat(pose.rotation);
     lmi_float_mode_leave(&host);
     replace(world, index, &changed);
+    return LM_OK;
+}
+
+lm_result lm_collider_set_vertices(lm_world *world, lm_collider_id collider, const lm_vec3 *vertices,
+                                   uint32_t vertex_count)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_set_vertices");
+    const char *fault = c ? lmi_mesh_motion_fault(c->solid.mesh, vertices, vertex_count) : NULL;
+    if (!c || fault) {
+        return c ? lmi_fail(world, LM_ERROR_ARGUMENT, "lm_collider_set_vertices: %s", fault) : LM_ERROR_ID;
+    }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_rouse_near(world, index);
+    lmi_mesh_set_to(c->solid.mesh, vertices);
+    lmi_rouse_near(world, index);
+    lmi_float_mode_leave(&host);
+    return LM_OK;
+}
+
+lm_result lm_collider_move_vertices(lm_world *world, lm_collider_id collider, const lm_vec3 *vertices,
+                                    uint32_t vertex_count)
+{
+    uint32_t index;
+    const lmi_collider *c = find_collider(world, collider, &index, "lm_collider_move_vertices");
+    const char *fault = c ? lmi_mesh_motion_fault(c->solid.mesh, vertices, vertex_count) : NULL;
+    if (!c || fault) {
+        return c ? lmi_fail(world, LM_ERROR_ARGUMENT, "lm_collider_move_vertices: %s", fault) : LM_ERROR_ID;
+    }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    lmi_mesh_move_to(c->solid.mesh, vertices);
+    lmi_float_mode_leave(&host);
     return LM_OK;
 }
 

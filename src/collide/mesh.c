@@ -1,7 +1,7 @@
 /*
  * Making a mesh: the faces that count, their order along a Morton curve, the tree of boxes, the cells.
  */
-#include "collide/mesh.h"
+#include "collide/mesh_motion.h"
 
 #include <string.h>
 
@@ -144,13 +144,16 @@ static bool build_tree(lmi_memory *memory, lmi_mesh *m)
     uint32_t count = 0;
     for (uint32_t n = 0; ok && n < m->triangle_count; n++) {
         lmi_triangle t = triangle_of(m->vertices, m->triangles + (size_t)n * 3);
-        if (lmi_triangle_is_sound(&t)) {
+        if (m->motion || lmi_triangle_is_sound(&t)) {
             faces[count++] = (sorted_face){morton_key(m, &t), n};
         }
     }
     if (ok) {
         sort_faces(faces, other, count); /* eight passes: the result is back in `faces` */
         for (uint32_t n = 0; n < count; n++) {
+            if (m->motion) {
+                m->motion->order[n] = faces[n].triangle;
+            }
             for (uint32_t k = 0; k < 3; k++) {
                 lm_vec3 v = m->vertices[m->triangles[(size_t)faces[n].triangle * 3 + k]];
                 m->faces[n][3 * k] = v.x;
@@ -334,7 +337,7 @@ static void measure_faces(lmi_mesh *m)
     m->upper = dvec(-INFINITY, -INFINITY, -INFINITY);
     for (uint32_t n = 0; n < m->triangle_count; n++) {
         lmi_triangle t = triangle_of(m->vertices, m->triangles + (size_t)n * 3);
-        if (!lmi_triangle_is_sound(&t)) {
+        if (!m->motion && !lmi_triangle_is_sound(&t)) {
             continue;
         }
         m->face_count++;
@@ -347,8 +350,8 @@ static void measure_faces(lmi_mesh *m)
     m->skin = lmi_min(1e-5 * dvec_length(dvec_sub(m->upper, m->lower)), MOST_SKIN);
 }
 
-lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
-                        uint32_t triangle_count, bool solid)
+static lmi_mesh *make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
+                      uint32_t triangle_count, bool solid, bool deforms)
 {
     lmi_mesh *m = lmi_allocate(memory, 1, sizeof *m);
     if (!m) {
@@ -359,12 +362,15 @@ lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t ve
     m->triangle_count = triangle_count;
     m->vertices = lmi_allocate(memory, vertex_count, sizeof *m->vertices);
     m->triangles = lmi_allocate(memory, (size_t)triangle_count * 3, sizeof *m->triangles);
-    bool ok = m->vertices && m->triangles;
+    bool ok = m->vertices && m->triangles && (!deforms || lmi_mesh_motion_make(memory, m));
     if (ok) {
         memcpy(m->vertices, vertices, (size_t)vertex_count * sizeof *m->vertices);
         memcpy(m->triangles, triangles, (size_t)triangle_count * 3 * sizeof *m->triangles);
         measure_faces(m);
-        ok = build_tree(memory, m) && build_cells(memory, m);
+        ok = build_tree(memory, m) && (deforms || build_cells(memory, m));
+    }
+    if (ok && deforms) {
+        lmi_mesh_set_to(m, m->vertices);
     }
     if (!ok) {
         lmi_mesh_free(memory, m);
@@ -373,11 +379,24 @@ lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t ve
     return m;
 }
 
+lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
+                        uint32_t triangle_count, bool solid)
+{
+    return make(memory, vertices, vertex_count, triangles, triangle_count, solid, false);
+}
+
+lmi_mesh *lmi_mesh_make_deforming(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count,
+                                  const uint32_t *triangles, uint32_t triangle_count, bool solid)
+{
+    return make(memory, vertices, vertex_count, triangles, triangle_count, solid, true);
+}
+
 void lmi_mesh_free(lmi_memory *memory, lmi_mesh *m)
 {
     if (!m) {
         return;
     }
+    lmi_mesh_motion_free(memory, m);
     lmi_release(memory, m->vertices, m->vertex_count, sizeof *m->vertices);
     lmi_release(memory, m->triangles, (size_t)m->triangle_count * 3, sizeof *m->triangles);
     lmi_release(memory, m->faces, m->face_count, sizeof *m->faces);

@@ -45,6 +45,8 @@ typedef struct lmi_mesh {
     uint32_t size[3];
     lm_dvec3 first; /* lowest corner of the first cell */
     double cell;    /* side, metres */
+
+    struct lmi_mesh_motion *motion; /* of a mesh that deforms (mesh_motion.h), which has no cells; else null */
 } lmi_mesh;
 
 /* Where a query met the mesh. */
@@ -62,6 +64,9 @@ const char *lmi_mesh_fault(const lm_vec3 *vertices, uint32_t vertex_count, const
 /* Copies the arrays, which must be sound, and builds the rest. Null when out of memory. */
 lmi_mesh *lmi_mesh_make(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count, const uint32_t *triangles,
                         uint32_t triangle_count, bool solid);
+/* The same of a mesh that deforms: triangles without an area are among its faces, since they may get one; no cells. */
+lmi_mesh *lmi_mesh_make_deforming(lmi_memory *memory, const lm_vec3 *vertices, uint32_t vertex_count,
+                                  const uint32_t *triangles, uint32_t triangle_count, bool solid);
 void lmi_mesh_free(lmi_memory *memory, lmi_mesh *mesh);
 #endif
 

@@ -241,6 +241,9 @@ double lmi_mesh_clear(const lmi_mesh *m, lm_dvec3 p, bool *inside)
 bool lmi_mesh_inside(const lmi_mesh *m, lm_dvec3 p)
 {
     size_t cell;
+    if (m->solid && !m->cells) {
+        return lmi_mesh_wound(m, p); /* it deforms */
+    }
     if (!m->solid || !find_cell(m, p, &cell)) {
         return false;
     }

@@ -6,6 +6,7 @@
  */
 #include "collide/place.h"
 #include "base/dmath.h"
+#include "collide/mesh_motion.h"
 #include "world/world.h"
 
 /* --- movers --- */
@@ -82,6 +83,41 @@ void lmi_movers_arrive(lm_world *world)
             arrive_mover(mover);
         }
     }
+}
+
+/* --- meshes that deform --- */
+
+static lmi_mesh *deforming(const lm_world *world, uint32_t collider)
+{
+    lmi_mesh *mesh = LMI_POOL_AT(&world->colliders, lmi_collider, collider)->solid.mesh;
+    return mesh && mesh->motion ? mesh : NULL;
+}
+
+void lmi_meshes_advance(lm_world *world, double h, uint32_t substep)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        if (deforming(world, n)) {
+            lmi_mesh_advance(deforming(world, n), h, substep, world->division);
+        }
+    }
+}
+
+void lmi_meshes_arrive(lm_world *world)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        if (deforming(world, n)) {
+            lmi_mesh_arrive(deforming(world, n));
+        }
+    }
+}
+
+bool lmi_meshes_deform(const lm_world *world)
+{
+    bool any = false;
+    LMI_POOL_EACH(&world->colliders, n) { any = any || deforming(world, n); }
+    return any;
 }
 
 /* --- colliders --- */

@@ -20,6 +20,13 @@ void lmi_solid_free(lmi_memory *memory, lmi_solid *solid);
 
 /* The bounds of the surface in its own frame; a height map reaches down without end. */
 void lmi_solid_bounds(const lmi_solid *solid, lm_dvec3 *lower, lm_dvec3 *upper);
+
+/* Whether it deforms in this substep. Then the place where a point was, in its own frame, is where lmi_solid_carry says: pushed along
+ * by the faces that came upon it (in the last `seconds` of the substep); and the surface near p moves with the velocity that
+ * lmi_solid_drift gives, in metres a second. */
+bool lmi_solid_moves(const lmi_solid *solid);
+lm_dvec3 lmi_solid_carry(const lmi_solid *solid, lm_dvec3 from, double seconds);
+lm_dvec3 lmi_solid_drift(const lmi_solid *solid, lm_dvec3 p);
 #endif
 
 /* The way of a point that came by `way` to p in a substep of h seconds, seen from a surface that moves with `velocity` and turns with

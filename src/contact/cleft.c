@@ -19,6 +19,7 @@ void lmi_clefts_free(lm_world *world, lmi_clefts *c)
     lmi_memory *memory = &world->memory;
     if (c) {
         lmi_release(memory, c->point, c->count, sizeof *c->point);
+        lmi_release(memory, c->place, c->count, sizeof *c->place);
         lmi_release(memory, c->normal, c->count, sizeof *c->normal);
         lmi_release(memory, c->next, c->count, sizeof *c->next);
         lmi_release(memory, c->head, c->buckets, sizeof *c->head);
@@ -49,16 +50,18 @@ bool lmi_clefts_make(lm_world *world, const lmi_body *body, lmi_clefts **clefts)
         c->buckets *= 2;
     }
     c->point = lmi_allocate(memory, c->count, sizeof *c->point);
+    c->place = lmi_allocate(memory, c->count, sizeof *c->place);
     c->normal = lmi_allocate(memory, c->count, sizeof *c->normal);
     c->next = lmi_allocate(memory, c->count, sizeof *c->next);
     c->head = lmi_allocate(memory, c->buckets, sizeof *c->head);
-    if (!c->of || !c->point || !c->normal || !c->next || !c->head) {
+    if (!c->of || !c->point || !c->place || !c->normal || !c->next || !c->head) {
         lmi_clefts_free(world, c);
         return false;
     }
     for (uint32_t n = 0; n < touch->count; n++) {
         if (c->of[n]) {
             c->point[c->of[n] - 1] = n;
+            c->place[c->of[n] - 1] = lmi_octree_point_place(&body->octree->tree, touch->rest[n], touch->voxel[n]);
         }
     }
     *clefts = c;
@@ -91,16 +94,20 @@ void lmi_clefts_update(const lmi_body *body)
     }
 }
 
-/* Whether the body between two discs is whole. */
-static bool is_slice(const lmi_body *body, uint32_t a, uint32_t b)
+/* Whether the body is between two discs: whole, or they turn their backs on each other at rest. */
+static bool is_slice(const lmi_body *body, uint32_t disc_a, uint32_t disc_b)
 {
     const lmi_octree *t = &body->octree->tree;
+    const lmi_clefts *c = body->octree->clefts;
+    const uint32_t a = c->point[disc_a], b = c->point[disc_b];
     const uint32_t one = body->touch.voxel[a], other = body->touch.voxel[b];
     const uint32_t *part = body->octree->part;
-    if (part[t->nodes[t->owner[one]].leaf] != part[t->nodes[t->owner[other]].leaf]) {
-        return false;
+    const lm_dvec3 d = dvec_sub(dvec_from(c->place[disc_b]), dvec_from(c->place[disc_a]));
+    if (lmi_discs_back(d, dvec_from(body->touch.facing[a]), dvec_from(body->touch.facing[b]), t->voxels.spacing)) {
+        return true;
     }
-    return lmi_octree_sees(t, dvec(t->at[one][0] + 0.5, t->at[one][1] + 0.5, t->at[one][2] + 0.5),
+    return part[t->nodes[t->owner[one]].leaf] == part[t->nodes[t->owner[other]].leaf] &&
+           lmi_octree_sees(t, dvec(t->at[one][0] + 0.5, t->at[one][1] + 0.5, t->at[one][2] + 0.5),
                            dvec(t->at[other][0] + 0.5, t->at[other][1] + 0.5, t->at[other][2] + 0.5));
 }
 
@@ -117,8 +124,7 @@ static void look_in(const lmi_body *body, uint32_t disc, uint32_t bucket, double
         }
         lm_dvec3 d = dvec_sub(dvec_from(lmi_touch_now(&body->touch, c->point[n])), at);
         const lmi_disc_meeting m = lmi_discs_meet(d, out, c->normal[n]);
-        if (m.depth <= -margin || m.depth > LMI_DISC_BELOW * voxel || m.beside >= *nearest ||
-            is_slice(body, c->point[disc], c->point[n])) {
+        if (m.depth <= -margin || m.depth > LMI_DISC_BELOW * voxel || m.beside >= *nearest || is_slice(body, disc, n)) {
             continue;
         }
         *nearest = m.beside;

@@ -9,7 +9,7 @@
  *
  * The two sides of a cut touch each other where a body touches itself. Each link that is cut has a touch point on either side
  * (octree/touch_octree.h), a small disc that faces out. A point is kept out of the disc of another side that faces it; a table by cells
- * of space finds these. Discs with uncut body between them are two sides of a slice, and do not touch.
+ * of space finds these. Discs with body between them are two sides of a slice, and do not touch.
  */
 #ifndef LMI_CLEFT_H
 #define LMI_CLEFT_H
@@ -22,6 +22,7 @@ typedef struct lmi_clefts {
     uint32_t *point; /* [count] touch points */
     uint32_t *of;    /* [touch points] one more than its number among the discs, or 0 */
     uint32_t points;
+    lm_vec3 *place;        /* [count] on the blade, rest pose */
     lm_dvec3 *normal;      /* [count] out, unit */
     uint32_t *head, *next; /* [buckets], [count] discs by cell; LMI_NONE ends a list */
     double cell;

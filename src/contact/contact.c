@@ -20,6 +20,7 @@
  */
 #include "base/compiler.h"
 #include "base/lanes.h"
+#include "collide/wrench.h"
 #include "contact/halt.h"
 #include "contact/solver.h"
 #include "contact/touching.h"
@@ -48,6 +49,7 @@ typedef struct lanes_surface {
     double seconds;                      /* of the substep */
     vf h;                                /* the same in lanes */
     bool solid;                          /* a mesh or a height map: they sweep by themselves */
+    bool deforms;                        /* a mesh that does so in this substep */
     bool swept;                          /* it may be thinner than points move in a substep */
     float thickness;                     /* half of it */
 } lanes_surface;
@@ -90,6 +92,7 @@ static lanes_surface prepare(const lm_world *world, const lmi_surface *s, const 
                          .seconds = h,
                          .h = vf_set1((float)h),
                          .solid = lmi_solid_is(&s->solid),
+                         .deforms = lmi_solid_moves(&s->solid),
                          .swept = s->shape != LM_SHAPE_PLANE && !lmi_solid_is(&s->solid),
                          .thickness = half_thickness(s)};
     for (int i = 0; i < 9; i++) {
@@ -199,15 +202,18 @@ static void remember_starts(const lmi_body *body, double h, float *starts)
 }
 
 /* Depth and direction for meshes and height maps, one lane after the other in double precision: their geometry branches too
- * much for lanes. `start` is where the first of these particles was, as above. */
+ * much for lanes. `start` is where the first of these particles was, as above. `drift`: the velocity of a surface that deforms,
+ * besides that of its mover. */
 static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const float *start, const float *margins,
-                         float margin, vf n[3])
+                         float margin, vf n[3], vf drift[3])
 {
     _Alignas(64) float at[3][LMI_LANES], weight[LMI_LANES], normal[3][LMI_LANES], depth[LMI_LANES];
+    _Alignas(64) float drifts[3][LMI_LANES];
     const lmi_surface *shape = s->shape;
     for (int i = 0; i < 3; i++) {
         vf_store(at[i], x[i]);
         vf_store(normal[i], vf_set1(0.0f));
+        vf_store(drifts[i], vf_set1(0.0f));
     }
     vf_store(weight, mass);
     for (int k = 0; k < LMI_LANES; k++) {
@@ -221,8 +227,18 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const f
         lm_dvec3 way = lmi_solid_way(shape->velocity, shape->spin, shape->pivot, s->seconds, p, dvec_sub(here, there));
         lm_dvec3 local = dmat_apply_transposed(&shape->rotation, dvec_sub(p, shape->position));
         way = dmat_apply_transposed(&shape->rotation, way);
+        if (s->deforms) {
+            way = dvec_sub(local, lmi_solid_carry(&shape->solid, dvec_sub(local, way), s->seconds));
+        }
         depth[k] = (float)lmi_solid_depth(&shape->solid, local, way, margins ? margin + margins[k] : margin, &out);
         if (depth[k] > 0.0f) {
+            if (s->deforms) {
+                lm_dvec3 touched = dvec_add(local, dvec_scale(out, depth[k]));
+                lm_dvec3 velocity = dmat_apply(&shape->rotation, lmi_solid_drift(&shape->solid, touched));
+                drifts[0][k] = (float)velocity.x;
+                drifts[1][k] = (float)velocity.y;
+                drifts[2][k] = (float)velocity.z;
+            }
             out = dmat_apply(&shape->rotation, out);
             normal[0][k] = (float)out.x;
             normal[1][k] = (float)out.y;
@@ -231,17 +247,21 @@ static vf depth_in_solid(const lanes_surface *s, const vf x[3], vf mass, const f
     }
     for (int i = 0; i < 3; i++) {
         n[i] = vf_load(normal[i]);
+        drift[i] = vf_load(drifts[i]);
     }
     return vf_load(depth);
 }
 
-/* The velocity of the surface at x. */
-static inline void velocity_there(const lanes_surface *s, const vf x[3], vf u[3])
+/* The velocity of the surface at x; `drift` as in depth_in_solid, or null. */
+static inline void velocity_there(const lanes_surface *s, const vf x[3], const vf *drift, vf u[3])
 {
     vf r[3] = {x[0] - s->pivot[0], x[1] - s->pivot[1], x[2] - s->pivot[2]};
     u[0] = s->velocity[0] + (s->spin[1] * r[2] - s->spin[2] * r[1]);
     u[1] = s->velocity[1] + (s->spin[2] * r[0] - s->spin[0] * r[2]);
     u[2] = s->velocity[2] + (s->spin[0] * r[1] - s->spin[1] * r[0]);
+    for (int i = 0; i < 3 && drift; i++) {
+        u[i] = u[i] + drift[i];
+    }
 }
 
 /* Points that came to x at velocity v and met the collider on their way: their depth below the plane that touches it where
@@ -251,7 +271,7 @@ static void sweep(const lanes_surface *s, const vf x[3], const vf v[3], vf *dept
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f), near = vf_set1(1e-5f * s->thickness);
     vf surface[3], way[3], at[3], normal[3];
-    velocity_there(s, x, surface);
+    velocity_there(s, x, NULL, surface);
     for (int i = 0; i < 3; i++) {
         way[i] = s->h * (v[i] - surface[i]);
         at[i] = x[i] - way[i];
@@ -283,7 +303,8 @@ static void sweep(const lanes_surface *s, const vf x[3], const vf v[3], vf *dept
 }
 
 /* Corrects x and v of the lanes in `touching`, which are `depth` deep along n. */
-static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], vf x[3], vf v[3])
+static inline void respond(const lanes_surface *s, vm touching, vf depth, const vf n[3], const vf *drift, vf x[3],
+                           vf v[3])
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     const vf fast = vf_set1(LM_MAX_SPEED), far = vf_set1(LM_MAX_COORDINATE);
@@ -291,7 +312,7 @@ static inline void respond(const lanes_surface *s, vm touching, vf depth, const 
     for (int i = 0; i < 3; i++) {
         x[i] = vf_select(touching, vf_clamp(x[i] + depth * n[i], zero - far, far), x[i]);
     }
-    velocity_there(s, x, surface);
+    velocity_there(s, x, drift, surface);
     for (int i = 0; i < 3; i++) {
         u[i] = v[i] - surface[i];
     }
@@ -373,11 +394,11 @@ static bool may_touch(const lmi_surface *s, const lmi_body *body, double h)
 
 /* Puts down what happened to particles in lanes, one after the other (contact/touching.h). `before`: their velocities. */
 static void put_down(const lm_world *world, const lanes_surface *s, lmi_body *body, uint32_t touching, const vf n[3],
-                     const vf x[3], const vf before[3], const vf v[4])
+                     const vf *drift, const vf x[3], const vf before[3], const vf v[4])
 {
     _Alignas(64) float at[3][LMI_LANES], normal[3][LMI_LANES], was[3][LMI_LANES], is[4][LMI_LANES], u[3][LMI_LANES];
     vf surface[3];
-    velocity_there(s, x, surface);
+    velocity_there(s, x, drift, surface);
     for (int i = 0; i < 3; i++) {
         vf_store(at[i], x[i]);
         vf_store(normal[i], n[i]);
@@ -418,20 +439,20 @@ static inline vm may_lanes(const uint16_t *inner, uint32_t n, vf mass)
 }
 
 /* Particles, each for itself: all of them, or those in `inner`. */
-static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts,
+static void collide(lm_world *world, const lmi_surface *shape, lmi_body *body, double h, const float *starts,
                     const uint16_t *inner)
 {
     lanes_surface s = prepare(world, shape, body, h);
     /* The particles of an octree lie inside it: without points on its surface colliders keep off them by half a cell. */
     const float *margins = body->octree && !inner ? body->octree->lanes.margin : NULL;
     const vf radius = s.margin;
-    vf sums[3][LMI_PIECES];
-    for (int i = 0; i < 3 * LMI_PIECES; i++) {
+    vf sums[6][LMI_PIECES]; /* of impulses, and of their moments about the origin */
+    for (int i = 0; i < 6 * LMI_PIECES; i++) {
         sums[i / LMI_PIECES][i % LMI_PIECES] = vf_set1(0.0f);
     }
     uint32_t touched = 0;
     for (uint32_t n = 0; n < body->padded_count; n += LMI_LANES) {
-        vf x[4], v[4], normal[3], before[3];
+        vf x[4], v[4], normal[3], before[3], drift[3];
         if (inner && !inner[n / LMI_BLOCK]) {
             continue;
         }
@@ -440,7 +461,8 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
         vf depth;
         if (s.solid) {
             const float *start = starts + (size_t)(n / LMI_BLOCK) * 3 * LMI_BLOCK + n % LMI_BLOCK;
-            depth = depth_in_solid(&s, x, v[3], start, margins ? margins + n : NULL, body->contact_radius, normal);
+            depth =
+                depth_in_solid(&s, x, v[3], start, margins ? margins + n : NULL, body->contact_radius, normal, drift);
         } else {
             if (margins) {
                 s.margin = radius + vf_load(margins + n);
@@ -459,21 +481,30 @@ static void collide(const lm_world *world, const lmi_surface *shape, lmi_body *b
         for (int i = 0; i < 3; i++) {
             before[i] = v[i];
         }
-        respond(&s, touching, depth, normal, x, v);
+        respond(&s, touching, depth, normal, s.deforms ? drift : NULL, x, v);
         uint32_t piece = n / LMI_LANES % LMI_PIECES;
+        vf given[3];
         for (int i = 0; i < 3; i++) {
-            sums[i][piece] = sums[i][piece] + v[3] * (v[i] - before[i]);
+            given[i] = v[3] * (v[i] - before[i]);
+            sums[i][piece] = sums[i][piece] + given[i];
+        }
+        for (int i = 0; i < 3; i++) {
+            int j = (i + 1) % 3, k = (i + 2) % 3;
+            sums[3 + i][piece] = sums[3 + i][piece] + (x[j] * given[k] - x[k] * given[j]);
         }
         if (body->touched) {
-            put_down(world, &s, body, vm_bits(touching), normal, x, before, v);
+            put_down(world, &s, body, vm_bits(touching), normal, s.deforms ? drift : NULL, x, before, v);
         }
         vf_store4(body->x + (size_t)n * 4, x[0], x[1], x[2], x[3]);
         vf_store4(body->v + (size_t)n * 4, v[0], v[1], v[2], v[3]);
     }
     if (touched) {
         lm_dvec3 given = dvec(lmi_sum_lanes(sums[0]), lmi_sum_lanes(sums[1]), lmi_sum_lanes(sums[2]));
-        body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
+        lm_dvec3 moment = dvec(lmi_sum_lanes(sums[3]), lmi_sum_lanes(sums[4]), lmi_sum_lanes(sums[5]));
+        given = dvec_scale(given, body->mean_mass);
+        body->outside_impulse = dvec_add(body->outside_impulse, given);
         body->contacts += touched;
+        lmi_wrench_of_surface(world, shape, body->origin, given, dvec_scale(moment, body->mean_mass));
     }
 }
 
@@ -507,9 +538,9 @@ typedef struct found {
 static void find(const lanes_surface *s, const vf x[3], const vf v[4], const float *start, float margin, double slop,
                  uint32_t lane, found *f)
 {
-    vf normal[3], surface[3], depth;
+    vf normal[3], surface[3], drift[3], depth;
     if (s->solid) {
-        depth = depth_in_solid(s, x, v[3], start, NULL, margin + (float)slop, normal) - vf_set1((float)slop);
+        depth = depth_in_solid(s, x, v[3], start, NULL, margin + (float)slop, normal, drift) - vf_set1((float)slop);
     } else {
         depth = s->margin - distance(s, x, normal);
         if (s->swept) {
@@ -518,7 +549,7 @@ static void find(const lanes_surface *s, const vf x[3], const vf v[4], const flo
     }
     vm touching = vf_lt(vf_set1((float)-slop), depth);
     f->touching |= vm_bits(touching) << lane;
-    velocity_there(s, x, surface);
+    velocity_there(s, x, s->deforms ? drift : NULL, surface);
     for (int i = 0; i < 3; i++) {
         vf_store(f->normal[i] + lane, normal[i]);
         vf_store(f->surface[i] + lane, surface[i]);

@@ -3,7 +3,7 @@
  *
  * reads   positions and velocities, touch points and solids of bodies, colliders
  * writes  positions and velocities, who touches whom, who sleeps
- * uses    base fracture octree touch world; in sources also collide lattice match skeleton
+ * uses    base fracture octree touch world; in sources also collide joint lattice match skeleton
  *
  *   contact.c    colliders                               mutual.c   bodies: all of it in order
  *   pairs.c      who may touch                           meet.c, inside.c  where          cleft.c  cuts          rubble.c  pieces

@@ -1,4 +1,5 @@
 #include "contact/halt.h"
+#include "collide/wrench.h"
 #include "lattice/lattice_motion.h"
 
 #include <string.h>
@@ -37,7 +38,13 @@ typedef struct passage {
 
 static lm_dvec3 way_to(const lmi_surface *s, double h, lm_dvec3 now, lm_dvec3 way)
 {
-    return lmi_solid_way(s->velocity, s->spin, s->pivot, h, now, way);
+    lm_dvec3 seen = lmi_solid_way(s->velocity, s->spin, s->pivot, h, now, way);
+    if (!lmi_solid_moves(&s->solid)) {
+        return seen;
+    }
+    lm_dvec3 to = dmat_apply_transposed(&s->rotation, dvec_sub(now, s->position));
+    lm_dvec3 from = lmi_solid_carry(&s->solid, dvec_sub(to, dmat_apply_transposed(&s->rotation, seen)), h);
+    return dmat_apply(&s->rotation, dvec_sub(to, from));
 }
 
 /* How far its particles may go in this substep, seen from a solid, in lengths of LMI_FLIGHT or of the body if that is larger. */
@@ -266,11 +273,16 @@ static void take_back(const flight *f, uint32_t n, passage p, lm_dvec3 normal)
     double gap = GAP * f->body->rest_size + LEAST_GAP, share = lmi_max(f->share - gap / f->length, 0.0);
     lm_dvec3 at = place_of(f, p, 1.0 - share), world = dvec_add(f->body->origin, at), was = dvec(v[0], v[1], v[2]);
     lm_dvec3 wall = dvec_add(f->wall->velocity, dvec_cross(f->wall->spin, dvec_sub(world, f->wall->pivot)));
+    if (lmi_solid_moves(&f->wall->solid)) {
+        lm_dvec3 local = dmat_apply_transposed(&f->wall->rotation, dvec_sub(world, f->wall->position));
+        wall = dvec_add(wall, dmat_apply(&f->wall->rotation, lmi_solid_drift(&f->wall->solid, local)));
+    }
     double towards = lmi_min(dvec_dot(dvec_sub(was, wall), normal), 0.0);
     lm_dvec3 change = dvec_scale(normal, -towards), given = dvec_scale(change, v[3] * f->body->mean_mass);
     x[0] = (float)at.x, x[1] = (float)at.y, x[2] = (float)at.z;
     v[0] = (float)(was.x + change.x), v[1] = (float)(was.y + change.y), v[2] = (float)(was.z + change.z);
     f->body->outside_impulse = dvec_add(f->body->outside_impulse, given);
+    lmi_wrench_of_surface(f->step->world, f->wall, world, given, lm_dvec3_zero());
 }
 
 void lmi_halt_guard(const lmi_step *step, lmi_body *body)

@@ -21,7 +21,7 @@ static bool is_stopped(const lmi_body *body)
  * inside out. */
 static double rigidity(const lmi_body *body, double way)
 {
-    double stiff = lmi_min((body->alpha - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
+    double stiff = lmi_min((body->firmness - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
     double fast = is_stopped(body) ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
     return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }

@@ -1,6 +1,8 @@
 #include "contact/sleep.h"
+#include "collide/mesh_motion.h"
 #include "collide/place.h"
 #include "contact/touching.h"
+#include "joint/joint.h"
 #include "lattice/lattice_body.h"
 #include "match/examples.h"
 #include "world/access.h"
@@ -106,7 +108,8 @@ static void rouse_moved(lm_world *world, double seconds)
     {
         const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         const lmi_mover *mover = c->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
-        if (!mover || !moves(mover, seconds)) {
+        const lmi_mesh *mesh = c->solid.mesh;
+        if (!(mover && moves(mover, seconds)) && !(mesh && mesh->motion && mesh->motion->has_target)) {
             continue;
         }
         lmi_surface s = lmi_surface_place(world, n);
@@ -123,6 +126,16 @@ static void rouse_moved(lm_world *world, double seconds)
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
         if (pin->mover != LMI_NONE && moves(LMI_POOL_AT(&world->movers, lmi_mover, pin->mover), seconds)) {
             lmi_body_rouse(world, lmi_body_at(world, pin->body));
+        }
+    }
+    LMI_POOL_EACH(&world->joints, n)
+    {
+        const lmi_joint_end *end = LMI_POOL_AT(&world->joints, lmi_joint, n)->end;
+        for (int e = 0; e < 2; e++) {
+            uint32_t mover = end[e].mover, body = end[1 - e].body;
+            if (mover != LMI_NONE && moves(LMI_POOL_AT(&world->movers, lmi_mover, mover), seconds)) {
+                lmi_body_rouse(world, lmi_body_at(world, body));
+            }
         }
     }
 }
@@ -253,7 +266,16 @@ static uint32_t root_of(const lm_world *world, uint32_t slot)
     return slot;
 }
 
-/* Joins awake bodies that touch: the lowest slot of an island is its name. */
+/* The lowest slot of an island is its name. */
+static void join_two(lm_world *world, uint32_t one, uint32_t other)
+{
+    if (!lmi_body_at(world, one)->asleep && !lmi_body_at(world, other)->asleep) {
+        uint32_t a = root_of(world, one), b = root_of(world, other);
+        lmi_body_in_step(world, a > b ? a : b)->island = a > b ? b : a;
+    }
+}
+
+/* Joins awake bodies that touch, or that a joint connects. */
 static void join_islands(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
@@ -264,11 +286,16 @@ static void join_islands(lm_world *world)
     const lmi_touching_list *now = &world->touchings->now;
     for (uint32_t n = 0; n < now->count; n++) {
         const lmi_touching *t = &now->records[now->order[n]];
-        if (t->kind != LMI_TOUCHES_BODY || lmi_body_at(world, t->a)->asleep || lmi_body_at(world, t->b)->asleep) {
-            continue;
+        if (t->kind == LMI_TOUCHES_BODY) {
+            join_two(world, t->a, t->b);
         }
-        uint32_t a = root_of(world, t->a), b = root_of(world, t->b);
-        lmi_body_in_step(world, a > b ? a : b)->island = a > b ? b : a;
+    }
+    LMI_POOL_EACH(&world->joints, n)
+    {
+        const lmi_joint *j = LMI_POOL_AT(&world->joints, lmi_joint, n);
+        if (lmi_joint_acts(j) && j->end[0].body != LMI_NONE && j->end[1].body != LMI_NONE) {
+            join_two(world, j->end[0].body, j->end[1].body);
+        }
     }
     LMI_POOL_EACH(&world->bodies, n)
     {

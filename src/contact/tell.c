@@ -5,6 +5,7 @@
  * Each body is done by one task, in the order of its runs; only pairs that touch are put down one after the other, one record
  * for each run.
  */
+#include "collide/wrench.h"
 #include "contact/solver.h"
 
 /* A contact that was solved, soft or stiff. */
@@ -124,6 +125,7 @@ static void tell_run(lmi_solver *s, uint32_t index)
     lmi_body *body = run->a->body;
     const lmi_touch *touch = &body->touch;
     lmi_touching sum = {.weight = 0.0};
+    lm_dvec3 impulse = lm_dvec3_zero(), moment = lm_dvec3_zero(); /* of a wall, about the origin */
     bool solved_any = false;
     for (uint32_t c = run->first; c < run->first + run->count; c++) {
         solved is = run->stiff ? stiff_at(s, c) : soft_at(s, c);
@@ -135,13 +137,20 @@ static void tell_run(lmi_solver *s, uint32_t index)
             remember(&touch->warm[touch->count + is.point], &is, run->stiff);
         }
         if (!run->b) {
-            lm_dvec3 given = quad_to(is.pressed * is.normal + is.braked);
-            body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(given, body->mean_mass));
+            lm_dvec3 given = dvec_scale(quad_to(is.pressed * is.normal + is.braked), body->mean_mass);
+            body->outside_impulse = dvec_add(body->outside_impulse, given);
             body->contacts += is.pressed > 0.0f || is.shifted > 0.0f;
+            if (is.pressed > 0.0f) {
+                impulse = dvec_add(impulse, given);
+                moment = dvec_add(moment, dvec_cross(quad_to(place_of(s, run, c, &is)), given));
+            }
         }
         if (body->touched) {
             add_place(s, run, c, &is, &sum);
         }
+    }
+    if (!run->b) {
+        lmi_wrench_of_surface(s->world, run->wall, body->origin, impulse, moment);
     }
     if (!body->touched || !(sum.weight > 0.0)) {
         return;

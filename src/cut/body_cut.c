@@ -147,6 +147,7 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     const char *fault = blade_fault(blade);
     fault = fault ? fault : known->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : known->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
+    fault = fault ? fault : known->octree && known->joints ? "an octree with joints cannot be cut" : NULL;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
     }

@@ -1,6 +1,7 @@
 /*
  * What the device can step, and what it leaves to the host: for good, or in every substep.
  */
+#include "collide/place.h"
 #include "gpu/clusters.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_held.h"
@@ -22,6 +23,15 @@ const char *lmi_gpu_reason(const lm_world *world)
 {
     if (world->bodies.alive == 0) {
         return "a world without bodies";
+    }
+    if (lmi_meshes_deform(world)) {
+        return "colliders that deform";
+    }
+    if (world->joints.alive) {
+        return "joints";
+    }
+    if (world->substep_function) {
+        return "a substep function";
     }
     LMI_POOL_EACH(&world->bodies, n)
     {
@@ -46,7 +56,7 @@ bool lmi_gpu_is_in_pieces(const lmi_body *body) { return body->fracture && body-
 static bool can_solve(const lm_world *world, const lmi_body *body)
 {
     bool stiff =
-        body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
+        body->first_pin == LMI_NONE && body->firmness > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
     return body->touch.count && !(stiff && lmi_gpu_is_in_pieces(body)) &&
            (world->contact_method == LM_CONTACT_METHOD_SOLVED || !body->fracture); /* press.h does not know those */
 }

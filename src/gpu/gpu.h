@@ -3,7 +3,7 @@
  *
  * reads   a world as its host has laid it out
  * writes  positions, velocities and state of bodies, on the device and back on the host
- * uses    base contact lattice world; in sources also cut fracture match octree skeleton skin touch
+ * uses    base contact lattice world; in sources also collide cut fracture match octree skeleton skin touch
  *
  *   device.c    the OpenCL library of the machine, if there is one; which devices there are, and opening one
  *   program.c   kernels from the texts that are compiled in

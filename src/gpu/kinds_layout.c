@@ -113,6 +113,7 @@ static void describe_part(const lmi_body *body, uint32_t n, uint32_t index, lmi_
     to->rest_inertia = part->inertia;
     to->spacing = body->lattice->shape.spacing;
     to->alpha = body->alpha;
+    to->firmness = body->firmness;
     to->pinned = body->first_pin != LMI_NONE;
     put_vector(to->at, three(body->x + 4 * (size_t)part->reference));
     put_vector(to->from, three(body->v + 4 * (size_t)part->reference));

@@ -8,6 +8,7 @@
  * neither looked at nor uploaded.
  */
 #include "gpu/layout.h"
+#include "world/elastic.h"
 #include "world/in_step.h"
 
 #include "gpu/clusters.h"
@@ -62,10 +63,12 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     put_vector(to->lower, body->lower);
     put_vector(to->upper, body->upper);
     to->alpha = body->alpha;
+    to->firmness = body->firmness;
     to->damping = body->damping;
     to->damping_every = body->material.damping_every;
     to->damping_turn = body->damping_turn;
     to->beta = body->material.beta;
+    to->beyond = lmi_elastic_beyond(&body->material);
     to->contact_radius = body->contact_radius;
     to->mean_mass = (float)body->mean_mass;
     to->friction = body->material.friction;

@@ -71,7 +71,7 @@ typedef struct lmi_gpu_body {
     float loss, push[3], whirl[3];           /* of lattices: what changes velocities besides the pull */
     float shift[3];                          /* of positions in this substep: the origin follows the body */
     float inverse[9], forward[9], middle[3]; /* lattice/lattice_step.h */
-    float alpha, damping, damping_now, beta;
+    float alpha, firmness, damping, damping_now, beta, beyond;
     float damping_regional; /* of octrees, in this substep */
     float contact_radius, mean_mass, friction, restitution;
     uint32_t damping_every, damping_turn;
@@ -220,6 +220,7 @@ typedef struct lmi_gpu_disc {
     uint32_t next;         /* in its place of the table */
     uint32_t point, owner; /* touch point, and meeter */
     uint32_t voxel, part;  /* of its octree */
+    float place[3];        /* on the blade, rest pose */
 } lmi_gpu_disc;
 
 /* A touch point where there are bodies that can break: a ball of one (contact/rubble.h), or the point of another body. */

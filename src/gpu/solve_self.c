@@ -50,7 +50,8 @@ static bool add_discs(self_layout *l, const lmi_body *body, uint32_t meeter, uin
         discs[n] = (lmi_gpu_disc){.point = first_point + c->point[n],
                                   .owner = meeter,
                                   .voxel = voxel,
-                                  .part = body->octree->part[t->nodes[t->owner[voxel]].leaf]};
+                                  .part = body->octree->part[t->nodes[t->owner[voxel]].leaf],
+                                  .place = {c->place[n].x, c->place[n].y, c->place[n].z}};
         disc_of[c->point[n]] = first + n;
     }
     return discs != NULL;

@@ -27,7 +27,8 @@ static const size_t group[2] = {LMI_GPU_PIECE, 1}, wide[2] = {256, 1}, one[2] = 
 
 static bool is_stiff(const lmi_body *body)
 {
-    return body->first_pin == LMI_NONE && body->alpha > 0.88f && body->damping > 0.3f; /* rigidity in contact/push.c */
+    return body->first_pin == LMI_NONE && body->firmness > 0.88f &&
+           body->damping > 0.3f; /* rigidity in contact/push.c */
 }
 
 bool lmi_gpu_has_stiff(const lm_world *world)

@@ -271,7 +271,7 @@ lmi_herd_sizes lmi_herd_sizes_of(const lmi_herd_plan *plan)
 size_t lmi_herd_scratch(const lmi_herd_plan *plan)
 {
     lmi_herd_sizes s = lmi_herd_sizes_of(plan);
-    return ((4 + 3) * s.particles + 6 * s.z + 9 * s.y + 12 * s.regions) * LMI_BLOCK;
+    return (2 * ((4 + 3) * s.particles + 6 * s.z + 9 * s.y) + 12 * s.regions) * LMI_BLOCK; /* twice: velocities */
 }
 
 /* --- who is in which --- */

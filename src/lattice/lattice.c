@@ -1,6 +1,6 @@
 #include "base/compiler.h"
 #include "lattice/lattice_break.h"
-#include "lattice/lattice_regions.h"
+#include "lattice/lattice_plates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -333,10 +333,23 @@ static bool make_places(lmi_memory *memory, const lmi_lattice_map *map, lmi_latt
 
 /* --- slabs --- */
 
-/* The cuts depend on the lattice alone, never on the number of workers. */
+/* Whether a plane is so near a cut that whoever ends a sweep there reads its sums: within `width` of planes that are
+ * themselves within `width` of the cut. */
+static bool is_near_cut(const lmi_lattice *l, uint32_t z)
+{
+    bool near = false;
+    for (uint32_t n = 1; n < l->slab_count; n++) {
+        const uint32_t cut = l->slab[n].first;
+        near = near || (z + 2 * l->width >= cut && z < cut + 2 * l->width);
+    }
+    return near;
+}
+
+/* The cuts depend on the lattice alone, never on the number of workers. A slab may be thinner than regions are wide: then all
+ * its planes wait for its neighbours, and it reads more planes than it has. */
 static bool make_slabs(lmi_memory *memory, lmi_lattice *l)
 {
-    uint32_t thinnest = 4 * l->width > 6 ? 4 * l->width : 6, most = l->plane_count / thinnest;
+    uint32_t thinnest = l->width + 4 > 6 ? l->width + 4 : 6, most = l->plane_count / thinnest;
     l->slab_count = l->particle_count / LMI_LATTICE_SLAB;
     l->slab_count = l->slab_count > most ? most : l->slab_count;
     l->slab_count = l->slab_count ? l->slab_count : 1;
@@ -358,14 +371,10 @@ static bool make_slabs(lmi_memory *memory, lmi_lattice *l)
         plane = last;
     }
     l->kept_count = 0;
-    for (uint32_t n = 0; n < l->slab_count; n++) {
-        for (uint32_t z = l->slab[n].first; z < l->slab[n].last; z++) {
-            bool near_first = n > 0 && z < l->slab[n].first + 2 * l->width;
-            bool near_last = n + 1 < l->slab_count && z + 2 * l->width >= l->slab[n].last;
-            const lmi_lattice_storey *storey = lmi_lattice_is_plated(l) ? &l->plates.storey[z] : NULL;
-            l->kept[z] = near_first || near_last ? l->kept_count : LMI_LATTICE_NONE;
-            l->kept_count += l->kept[z] == LMI_LATTICE_NONE ? 0 : storey ? storey[1].plate - storey->plate : 1;
-        }
+    for (uint32_t z = 0; z < l->plane_count; z++) {
+        const lmi_lattice_storey *storey = lmi_lattice_is_plated(l) ? &l->plates.storey[z] : NULL;
+        l->kept[z] = is_near_cut(l, z) ? l->kept_count : LMI_LATTICE_NONE;
+        l->kept_count += l->kept[z] == LMI_LATTICE_NONE ? 0 : storey ? storey[1].plate - storey->plate : 1;
     }
     return true;
 }

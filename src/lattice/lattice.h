@@ -6,7 +6,7 @@
  * writes  a body's lattice; in a step its positions, velocities, rotations and lasting deformation
  * uses    base geometry match world
  *
- *   lattice.c        particles and blocks              lattice_regions.c  what is in reach
+ *   lattice.c        particles and blocks              lattice_cube.c, lattice_regions.c  who is in a region
  *   lattice_lists.c  corrections of the fast sums      lattice_plates.c  sums by shared plates
  *   lattice_rest.c   rest constants                    lattice_break.c, lattice_parts.c  links and parts
  *   lattice_body.c   bodies                           lattice_weights.c  masses and weights      lattice_members.c  regions one by one
@@ -15,9 +15,9 @@
  *
  * Lattices: the corners of occupied cells as particles, one region around each.
  *
- * Regions. Neighbours share an occupied cell. The region of a particle is every particle within `width` neighbour steps of
- * it: in the open the cube of 2 width + 1 corners a side, near gaps only what can be reached, so that two fingers that
- * almost touch stay separate. A region that has the same members as an earlier one is a repetition and is switched off.
+ * Regions. Neighbours share an occupied cell. Around a particle is a cube of 2 width + 1 corners a side; in its region is
+ * whoever a path of neighbours leads to inside the intersection of both their cubes. In the open that is the cube, near gaps
+ * what is connected nearby, so that two fingers that almost touch stay separate. It is mutual. A region that has the same members as an earlier one is a repetition and is switched off.
  * Rivers and James 2007, section 3.
  *
  * Axes. The lattice is stored along axes of its own, the longest first: axis a of the lattice is axis (a + turn) % 3 of

@@ -1,11 +1,13 @@
 /*
  * Bodies that are lattices: making them, equipping them for their material, and freeing them.
  */
+#include "base/dmath.h"
 #include "base/guard.h"
 #include "base/hash.h"
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_motion.h"
 #include "world/body.h"
+#include "world/elastic.h"
 
 #include <string.h>
 
@@ -34,8 +36,8 @@ const char *lmi_lattice_body_fault(const lm_material *material)
 
 static const char *lattice_fault(const lm_lattice *def)
 {
-    if (def->width < 1 || def->width > LMI_LATTICE_MAX_WIDTH) {
-        return "the lattice's width must be 1 to 8";
+    if (def->width > LMI_LATTICE_MAX_WIDTH) {
+        return "the lattice's width must be 0 to 8";
     }
     if (!(def->width_metres >= 0.0f && def->width_metres <= 1e6f)) {
         return "the lattice's width_metres must be 0 to 1e6 m";
@@ -393,11 +395,18 @@ static lm_result fill(lm_world *world, lmi_body *body, const lm_body_def *def)
     return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
 }
 
-static uint32_t width_in_steps(const lm_lattice *def, double spacing)
+/* The usual half-width of regions over the side of a cube of the body's volume. */
+#define USUAL_WIDTH 0.12
+
+static uint32_t width_in_steps(const lm_body_def *body, const lmi_voxels *voxels)
 {
-    double steps = def->width_metres / spacing + 0.5;
+    const lm_lattice *def = &body->lattice;
+    double steps = def->width_metres / voxels->spacing + 0.5;
     if (!(def->width_metres > 0.0f)) {
-        return def->width;
+        if (def->width > 0 || !lmi_is_elastic(&body->material)) {
+            return def->width > 0 ? def->width : 1;
+        }
+        steps = USUAL_WIDTH * lmi_exp(lmi_log((double)voxels->cell_count) / 3.0) + 0.5;
     }
     return steps < 1.0 ? 1 : steps > LMI_LATTICE_MAX_WIDTH ? LMI_LATTICE_MAX_WIDTH : (uint32_t)steps;
 }
@@ -416,7 +425,7 @@ lm_result lmi_lattice_body_make(lm_world *world, lmi_body *body, const lm_body_d
     }
     fault = place_fault(&voxels);
     fault = voxels.cell_count ? fault : "the lattice has no cells";
-    uint32_t width = fault ? 1 : width_in_steps(&def->lattice, voxels.spacing);
+    uint32_t width = fault ? 1 : width_in_steps(def, &voxels);
     result = lmi_lattice_body_allocate(world, body, &voxels, width);
     body->volume = (double)voxels.cell_count * voxels.spacing * voxels.spacing * voxels.spacing;
     lmi_voxels_free(&world->memory, &voxels);

@@ -43,15 +43,15 @@ static void mark_around(const lmi_lattice *l, uint32_t particle, uint16_t *mask)
     mark_box(l, low, high, mask);
 }
 
-/* From these a cell that a link was an edge of is reached within `width` steps. */
+/* A cell that a link was an edge of touches the cubes of these. */
 static void mark_links(const lmi_lattice *l, const lmi_lattice_link *links, uint32_t count, uint16_t *mask)
 {
     for (uint32_t n = 0; n < count; n++) {
         int32_t at[3], low[3], high[3], w = (int32_t)l->width;
         lmi_lattice_corner(l, links[n].particle, at);
         for (uint32_t a = 0; a < 3; a++) {
-            low[a] = at[a] - w + (a == links[n].axis);
-            high[a] = at[a] + w;
+            low[a] = at[a] - w - (a != links[n].axis);
+            high[a] = at[a] + w + 1;
         }
         mark_box(l, low, high, mask);
     }

@@ -117,7 +117,8 @@ static void lattice_gather_velocity_lists(const lmi_lattice_step *step, uint32_t
 LMI_INLINE void lattice_add_damping(const lmi_lattice_step *step, const vf m[12], const vf mv[12],
                                     const float *constants, vf t[12])
 {
-    lattice_add_field(m, mv, constants, constants + step->lattice->affine * LMI_BLOCK, step->loss, step->goal_rate, t);
+    lattice_add_field(m, mv, constants, constants + step->lattice->affine * LMI_BLOCK, vf_set1(step->loss),
+                      vf_set1(step->goal_rate), t);
 }
 
 /* The whole change of velocity, in metres a second, from a particle's sums of such transforms and its m~ u. */

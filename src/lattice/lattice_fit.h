@@ -29,7 +29,7 @@
 
 typedef struct lattice_material {
     bool stretch; /* linear: the constants for it are there */
-    float beta;
+    float beta, beyond;
     const lmi_lattice_plastic *plastic; /* or null */
     uint32_t affine;                    /* channel of the constants that it wants */
     const float *mix;                   /* of the examples, or null */
@@ -142,7 +142,8 @@ static LMI_NOINLINE void lattice_fit(const vf m[12], const float *constants, con
         }
         by = vf_set1(1.0f);
         vmat3 shaped = flowed ? vmat_multiply(t, p) : t;
-        t = material->stretch ? lattice_linear(a, t, shaped, constants, material->beta) : shaped;
+        const lmi_follow follow = {vf_set1(material->beta), vf_set1(material->beyond)};
+        t = material->stretch ? lattice_linear(a, t, shaped, constants, follow) : shaped;
     }
     lattice_transform(t, by, m, constants, out);
 }

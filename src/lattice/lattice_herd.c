@@ -1,7 +1,7 @@
 /*
  * The substep of a herd: lattices that are alike, one body to a lane.
  *
- *   load        u of every particle
+ *   load        u of every particle, and its velocity where regions damp it
  *   gather      along z, y, x, then fit, region by region
  *   scatter     along x, y, z, then integrate, particle by particle
  *
@@ -25,13 +25,18 @@
 /* Bodies in fewer than one of this many lanes are quicker on their own (of sixteen: five or fewer). */
 #define LEAST_SHARE 3
 
-/* Channels of a particle in scratch: F^T x / s and the weight; m~ u. */
+/* Channels of a particle in scratch: F^T x / s, or of v, and the weight; m~ u. */
 enum { HERD_G = 4, HERD_F = 3, HERD_Z = 6, HERD_Y = 9, HERD_T = 12 };
+
+/* What positions are gathered in, or velocities. */
+typedef struct herd_sums {
+    float *g, *f, *z, *y;
+} herd_sums;
 
 /* Bodies side by side. Numbers that differ from body to body are lanes; lanes without a body repeat the first. */
 typedef struct herd_work {
     _Alignas(64) float inverse[9][LMI_LANES], forward[9][LMI_LANES], motion[9][LMI_LANES], carry[3][LMI_LANES];
-    _Alignas(64) float rate[LMI_LANES], damping[LMI_LANES];
+    _Alignas(64) float rate[LMI_LANES], damping[LMI_LANES], goal_rate[LMI_LANES], loss[LMI_LANES];
     _Alignas(64) float pull[LMI_BLOCK][6][LMI_LANES]; /* by the lane that a particle has in its own body */
     vf lower[3], upper[3];
     uint32_t offset[LMI_LANES]; /* particles from the first body's to this one's */
@@ -40,7 +45,8 @@ typedef struct herd_work {
     float *x, *v; /* of the first body */
     const lmi_lattice_step *step;
     const lmi_herd_plan *plan;
-    float *g, *f, *z, *y, *t;
+    herd_sums positions, velocities; /* velocities: where the step is regional */
+    float *t;
 } herd_work;
 
 static void clear_first(float *to, int channels)
@@ -65,8 +71,24 @@ static void set_lane(herd_work *k, uint32_t lane, const lmi_lattice_step *s)
     }
     k->rate[lane] = s->rate;
     k->damping[lane] = s->damping;
+    k->goal_rate[lane] = s->goal_rate;
+    k->loss[lane] = s->loss;
     k->damped = k->damped || s->damping > 0.0f;
     k->offset[lane] = (uint32_t)((s->x - k->x) / 4);
+}
+
+/* Returns what is left of the scratch. */
+static float *take_sums(herd_sums *to, const lmi_herd_sizes *sizes, float *scratch)
+{
+    to->g = scratch;
+    to->f = to->g + HERD_G * sizes->particles * LMI_LANES;
+    to->z = to->f + HERD_F * sizes->particles * LMI_LANES;
+    to->y = to->z + HERD_Z * sizes->z * LMI_LANES;
+    clear_first(to->g, HERD_G);
+    clear_first(to->f, HERD_F);
+    clear_first(to->z, HERD_Z);
+    clear_first(to->y, HERD_Y);
+    return to->y + HERD_Y * sizes->y * LMI_LANES;
 }
 
 static void begin(herd_work *k, lmi_lattice_body *const bodies[], uint32_t count, const lmi_herd_plan *plan,
@@ -82,16 +104,11 @@ static void begin(herd_work *k, lmi_lattice_body *const bodies[], uint32_t count
     for (uint32_t lane = 0; lane < LMI_LANES; lane++) {
         set_lane(k, lane, &bodies[lane < count ? lane : 0]->step);
     }
-    k->g = scratch;
-    k->f = k->g + HERD_G * sizes.particles * LMI_LANES;
-    k->z = k->f + HERD_F * sizes.particles * LMI_LANES;
-    k->y = k->z + HERD_Z * sizes.z * LMI_LANES;
-    k->t = k->y + HERD_Y * sizes.y * LMI_LANES;
-    clear_first(k->g, HERD_G);
-    clear_first(k->f, HERD_F);
-    clear_first(k->z, HERD_Z);
-    clear_first(k->y, HERD_Y);
+    k->t = take_sums(&k->positions, &sizes, scratch);
     clear_first(k->t, HERD_T);
+    if (k->step->regional) {
+        take_sums(&k->velocities, &sizes, k->t + HERD_T * sizes.regions * LMI_LANES);
+    }
     for (int n = 0; n < LMI_BLOCK; n++) {
         clear_first(&k->pull[n][0][0], 6);
     }
@@ -114,8 +131,8 @@ static void load(const herd_work *k)
 {
     for (uint32_t n = 0; n < k->plan->particle_count; n++) {
         uint32_t place = k->plan->particle[n];
-        float corner[3], *g = k->g + (size_t)(n + 1) * HERD_G * LMI_LANES,
-                         *f = k->f + (size_t)(n + 1) * HERD_F * LMI_LANES;
+        float corner[3], *g = k->positions.g + (size_t)(n + 1) * HERD_G * LMI_LANES,
+                         *f = k->positions.f + (size_t)(n + 1) * HERD_F * LMI_LANES;
         vf x[4];
         vf_gather4(k->x + (size_t)place * 4, k->offset, x);
         corner_of(k->step, place, corner);
@@ -129,6 +146,28 @@ static void load(const herd_work *k)
     }
 }
 
+/* The velocity of every particle without the body's own, after its position. */
+static void load_velocities(const herd_work *k)
+{
+    for (uint32_t n = 0; n < k->plan->particle_count; n++) {
+        const size_t at = (size_t)(n + 1) * LMI_LANES;
+        const vf weight = vf_load(k->positions.g + at * HERD_G + 3 * LMI_LANES);
+        float *g = k->velocities.g + at * HERD_G, *f = k->velocities.f + at * HERD_F;
+        vf v[4];
+        vf_gather4(k->v + (size_t)k->plan->particle[n] * 4, k->offset, v);
+        for (int i = 0; i < 3; i++) {
+            v[i] = v[i] - vf_load(k->carry[i]);
+        }
+        for (int i = 0; i < 3; i++) {
+            vf local = (vf_load(k->inverse[3 * i]) * v[0] + vf_load(k->inverse[3 * i + 1]) * v[1]) +
+                       vf_load(k->inverse[3 * i + 2]) * v[2];
+            vf_store(g + i * LMI_LANES, local);
+            vf_store(f + i * LMI_LANES, local * weight);
+        }
+        vf_store(g + 3 * LMI_LANES, weight);
+    }
+}
+
 /* Where the taps of a sum are. */
 LMI_INLINE void taps_of(const uint16_t *tap, const float *from, const size_t channels, const int w, const float *at[])
 {
@@ -137,13 +176,13 @@ LMI_INLINE void taps_of(const uint16_t *tap, const float *from, const size_t cha
     }
 }
 
-LMI_INLINE void gather_z(const herd_work *k, const int w)
+LMI_INLINE void gather_z(const herd_work *k, const herd_sums *s, const int w)
 {
     const lmi_herd_pass *pass = &k->plan->gather[0];
     for (uint32_t n = 0; n < pass->count; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-        float *out = k->z + (size_t)(n + 1) * HERD_Z * LMI_LANES;
-        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->f, HERD_F, w, at);
+        float *out = s->z + (size_t)(n + 1) * HERD_Z * LMI_LANES;
+        taps_of(pass->tap + n * (size_t)(2 * w + 1), s->f, HERD_F, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf sum, moment;
             lattice_taps(at, w, c * LMI_LANES, &sum, &moment);
@@ -153,13 +192,13 @@ LMI_INLINE void gather_z(const herd_work *k, const int w)
     }
 }
 
-LMI_INLINE void gather_y(const herd_work *k, const int w)
+LMI_INLINE void gather_y(const herd_work *k, const herd_sums *s, const int w)
 {
     const lmi_herd_pass *pass = &k->plan->gather[1];
     for (uint32_t n = 0; n < pass->count; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-        float *out = k->y + (size_t)(n + 1) * HERD_Y * LMI_LANES;
-        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->z, HERD_Z, w, at);
+        float *out = s->y + (size_t)(n + 1) * HERD_Y * LMI_LANES;
+        taps_of(pass->tap + n * (size_t)(2 * w + 1), s->z, HERD_Z, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf sum, moment;
             lattice_taps(at, w, c * LMI_LANES, &sum, &moment);
@@ -170,10 +209,11 @@ LMI_INLINE void gather_y(const herd_work *k, const int w)
     }
 }
 
-/* Puts the moments of an irregular region right. */
-static void correct_moments(const herd_work *k, const lmi_herd_list *list, uint32_t place, vf m[12])
+/* Puts the moments of an irregular region right. Velocities have no place of their own to be measured from. */
+static void correct_moments(const herd_work *k, const herd_sums *s, const lmi_herd_list *list, uint32_t place, vf m[12])
 {
     const lmi_lattice_step *step = k->step;
+    const bool still = s == &k->velocities;
     int32_t corner[3];
     vf sums[12];
     lmi_lattice_corner(step->lattice, place, corner);
@@ -181,13 +221,13 @@ static void correct_moments(const herd_work *k, const lmi_herd_list *list, uint3
         sums[i] = vf_set1(0.0f);
     }
     for (const lmi_herd_pair *pair = k->plan->pair + list->first; pair < k->plan->pair + list->last; pair++) {
-        const float *g = k->g + (size_t)pair->from * HERD_G * LMI_LANES;
+        const float *g = s->g + (size_t)pair->from * HERD_G * LMI_LANES;
         vf weight = vf_load(g + 3 * LMI_LANES) * vf_set1(pair->sign), along[3];
         for (int a = 0; a < 3; a++) {
             along[a] = vf_set1(pair->offset[a]);
         }
         for (int i = 0; i < 3; i++) {
-            float at = ((float)corner[i] - step->middle[i]) + (float)pair->offset[i];
+            float at = still ? 0.0f : ((float)corner[i] - step->middle[i]) + (float)pair->offset[i];
             vf p = (vf_load(g + i * LMI_LANES) - vf_set1(at)) * weight;
             sums[i] = sums[i] + p;
             sums[3 + i] = sums[3 + i] + p * along[2];
@@ -205,12 +245,12 @@ static void correct_moments(const herd_work *k, const lmi_herd_list *list, uint3
 }
 
 /* Gather along x: the moments of region n. */
-LMI_INLINE void gather_x(const herd_work *k, uint32_t n, const int w, vf m[12])
+LMI_INLINE void gather_x(const herd_work *k, const herd_sums *s, uint32_t n, const int w, vf m[12])
 {
     const lmi_herd_pass *pass = &k->plan->gather[2];
     const lmi_herd_list *list = &k->plan->region_list[n];
     const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-    taps_of(pass->tap + n * (size_t)(2 * w + 1), k->y, HERD_Y, w, at);
+    taps_of(pass->tap + n * (size_t)(2 * w + 1), s->y, HERD_Y, w, at);
     for (size_t c = 0; c < 9; c++) {
         if (c < 3) {
             lattice_taps(at, w, c * LMI_LANES, &m[c], &m[9 + c]);
@@ -219,7 +259,7 @@ LMI_INLINE void gather_x(const herd_work *k, uint32_t n, const int w, vf m[12])
         }
     }
     if (list->last > list->first) {
-        correct_moments(k, list, k->plan->region[n], m);
+        correct_moments(k, s, list, k->plan->region[n], m);
     }
 }
 
@@ -228,27 +268,33 @@ static LMI_NOINLINE void fit_slowly(const herd_work *k, uint32_t n, const lattic
                                     const float *constants, vf t[12])
 {
     vf m[12];
-    gather_x(k, n, lattice_width(k->step->lattice), m);
+    gather_x(k, &k->positions, n, lattice_width(k->step->lattice), m);
     lattice_fit(m, constants, material, k->plan->region[n] / LMI_BLOCK, 0, t);
 }
 
-LMI_INLINE void fit(const herd_work *k, const int w)
+LMI_INLINE void fit(const herd_work *k, const int w, const bool regional)
 {
     const lmi_lattice *l = k->step->lattice;
-    const lattice_material material = {.stretch = k->step->stretch, .beta = k->step->beta};
+    const lattice_material material = {.stretch = k->step->stretch, .beta = k->step->beta, .beyond = k->step->beyond};
     const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < k->plan->gather[2].count; n++) {
         uint32_t place = k->plan->region[n], block = place / LMI_BLOCK;
         const float *constants =
             l->constants + (size_t)l->constants_of[block] * l->channels * LMI_BLOCK + place % LMI_BLOCK;
         vf m[12], t[12];
-        gather_x(k, n, w, m);
+        gather_x(k, &k->positions, n, w, m);
         if (!simple || !lattice_fit_quickly(m, constants, t)) {
             vf other[12]; /* t itself stays in registers */
             fit_slowly(k, n, &material, constants, other);
             for (int c = 0; c < 12; c++) {
                 t[c] = other[c];
             }
+        }
+        if (regional) {
+            vf mv[12];
+            gather_x(k, &k->velocities, n, w, mv);
+            lattice_add_field(m, mv, constants, constants + l->affine * LMI_BLOCK, vf_load(k->loss),
+                              vf_load(k->goal_rate), t);
         }
         for (size_t c = 0; c < 12; c++) {
             vf_store(k->t + ((size_t)(n + 1) * HERD_T + c) * LMI_LANES, t[c]);
@@ -261,7 +307,7 @@ LMI_INLINE void scatter_x(const herd_work *k, const int w)
     const lmi_herd_pass *pass = &k->plan->scatter[0];
     for (uint32_t n = 0; n < pass->count; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-        float *out = k->y + (size_t)(n + 1) * HERD_Y * LMI_LANES;
+        float *out = k->positions.y + (size_t)(n + 1) * HERD_Y * LMI_LANES;
         taps_of(pass->tap + n * (size_t)(2 * w + 1), k->t, HERD_T, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf_store(out + c * LMI_LANES, lattice_transposed(at, w, c * LMI_LANES, (3 + c) * LMI_LANES));
@@ -276,8 +322,8 @@ LMI_INLINE void scatter_y(const herd_work *k, const int w)
     const lmi_herd_pass *pass = &k->plan->scatter[1];
     for (uint32_t n = 0; n < pass->count; n++) {
         const float *at[2 * LMI_LATTICE_MAX_WIDTH + 1];
-        float *out = k->z + (size_t)(n + 1) * HERD_Z * LMI_LANES;
-        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->y, HERD_Y, w, at);
+        float *out = k->positions.z + (size_t)(n + 1) * HERD_Z * LMI_LANES;
+        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->positions.y, HERD_Y, w, at);
         for (size_t c = 0; c < 3; c++) {
             vf_store(out + c * LMI_LANES, lattice_transposed(at, w, c * LMI_LANES, (3 + c) * LMI_LANES));
             vf_store(out + (3 + c) * LMI_LANES, lattice_sum(at, w, (6 + c) * LMI_LANES));
@@ -308,13 +354,22 @@ static void correct_sums(const herd_work *k, const lmi_herd_list *list, vf sum[3
     }
 }
 
-/* d, in metres. */
-LMI_INLINE void pull_of(const herd_work *k, const float *constants, const float *f, const vf sum[3], vf d[3])
+/* d, in metres, of particle n; or the whole change of velocity, where regions damp it. */
+LMI_INLINE void pull_of(const herd_work *k, const float *constants, uint32_t n, const vf sum[3], const bool regional,
+                        vf d[3])
 {
+    const float *f = k->positions.f + (size_t)(n + 1) * HERD_F * LMI_LANES;
     vf local[3], share = lattice_constant(constants + LMI_LATTICE_SHARE * LMI_BLOCK);
     vf hold = lattice_constant(constants + LMI_LATTICE_HOLD * LMI_BLOCK);
+    if (regional) {
+        hold = vf_load(k->goal_rate) * hold;
+    }
     for (int i = 0; i < 3; i++) {
         local[i] = share * sum[i] - hold * vf_load(f + i * LMI_LANES);
+        if (regional) {
+            const float *slow = k->velocities.g + (size_t)(n + 1) * HERD_G * LMI_LANES + i * LMI_LANES;
+            local[i] = local[i] - vf_load(k->loss) * vf_load(slow);
+        }
     }
     for (int i = 0; i < 3; i++) {
         d[i] = (vf_load(k->forward[3 * i]) * local[0] + vf_load(k->forward[3 * i + 1]) * local[1]) +
@@ -373,7 +428,7 @@ LMI_INLINE void move(herd_work *k, uint32_t place, const vf d[3])
 }
 
 /* Scatter along z and integrate. */
-LMI_INLINE void integrate(herd_work *k, const int w)
+LMI_INLINE void integrate(herd_work *k, const int w, const bool regional)
 {
     const lmi_lattice *l = k->step->lattice;
     const lmi_herd_pass *pass = &k->plan->scatter[2];
@@ -384,14 +439,14 @@ LMI_INLINE void integrate(herd_work *k, const int w)
         const float *constants =
             l->constants + (size_t)l->constants_of[place / LMI_BLOCK] * l->channels * LMI_BLOCK + place % LMI_BLOCK;
         vf sum[3], d[3];
-        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->z, HERD_Z, w, at);
+        taps_of(pass->tap + n * (size_t)(2 * w + 1), k->positions.z, HERD_Z, w, at);
         for (size_t c = 0; c < 3; c++) {
             sum[c] = lattice_transposed(at, w, c * LMI_LANES, (3 + c) * LMI_LANES);
         }
         if (list->last > list->first) {
             correct_sums(k, list, sum);
         }
-        pull_of(k, constants, k->f + (size_t)(n + 1) * HERD_F * LMI_LANES, sum, d);
+        pull_of(k, constants, n, sum, regional, d);
         move(k, place, d);
     }
 }
@@ -421,28 +476,36 @@ static void measure(const herd_work *k, lmi_lattice_body *const bodies[])
     }
 }
 
-LMI_INLINE void run(herd_work *k, const int w)
+LMI_INLINE void run(herd_work *k, const int w, const bool regional)
 {
     load(k);
-    gather_z(k, w);
-    gather_y(k, w);
-    fit(k, w);
+    gather_z(k, &k->positions, w);
+    gather_y(k, &k->positions, w);
+    if (regional) {
+        load_velocities(k);
+        gather_z(k, &k->velocities, w);
+        gather_y(k, &k->velocities, w);
+    }
+    fit(k, w, regional);
     scatter_x(k, w);
     scatter_y(k, w);
-    integrate(k, w);
+    integrate(k, w, regional);
 }
 
 static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, const lmi_herd_plan *plan, float *scratch)
 {
     herd_work k;
     begin(&k, bodies, count, plan, scratch);
+    const bool regional = k.step->regional;
 #ifdef LIMBER_COMPACT
-    run(&k, lattice_width(k.step->lattice));
+    run(&k, lattice_width(k.step->lattice), regional);
 #else
-    switch (plan->width) {
-    case 1: run(&k, 1); break;
-    case 2: run(&k, 2); break;
-    default: run(&k, lattice_width(k.step->lattice)); break;
+    switch (2 * plan->width + regional) {
+    case 2: run(&k, 1, false); break;
+    case 3: run(&k, 1, true); break;
+    case 4: run(&k, 2, false); break;
+    case 5: run(&k, 2, true); break;
+    default: run(&k, lattice_width(k.step->lattice), regional); break;
     }
 #endif
     measure(&k, bodies);
@@ -455,8 +518,9 @@ static void sweep_together(lmi_lattice_body *const bodies[], uint32_t count, con
 static bool may_go(const lmi_lattice_body *lattice, uint32_t herd, const lmi_lattice_body *first)
 {
     const lmi_lattice_step *s = &lattice->step;
-    return lattice->herd == herd && lattice->swept && !s->regional && !s->plastic && !s->mix &&
-           (!first || (s->stretch == first->step.stretch && s->beta == first->step.beta));
+    return lattice->herd == herd && lattice->swept && !s->plastic && !s->mix &&
+           (!first || (s->stretch == first->step.stretch && s->beta == first->step.beta &&
+                       s->beyond == first->step.beyond && s->regional == first->step.regional));
 }
 
 /* Moves the herds of a batch, as many bodies at a time as there are lanes. Those left over, too few to be worth it, move

@@ -1,7 +1,7 @@
 /*
  * The regions of a lattice one by one, for callers: their members, their affine fits, and their stiffness.
  *
- * A step never lists them (lattice/lattice.h). Here each is found again by its steps from cell to cell, which takes as long
+ * A step never lists them (lattice/lattice.h). Here each is found again in the cube around its particle, which takes as long
  * as it has members. Regions come in the order of the caller's particles; repetitions are left out.
  */
 #include "lattice/lattice_members.h"

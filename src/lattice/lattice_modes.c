@@ -26,7 +26,7 @@
 #define LEAST_STEPS 24u /* but at least so many steps */
 #define SETTLED 2e-3    /* share of the quotient: when some steps together lower it by less, that is the end */
 #define FEW 10u         /* those steps, from a good start, */
-#define MANY 250u       /* and from one that may lack the mode wanted */
+#define MANY 600u       /* and from one that may lack the mode wanted */
 #define SWOLLEN 1.25    /* a coarse lattice larger by this may have closed gaps: its mode is no good start alone */
 #define NOISE 0.1       /* then something of every mode is added, this much of the length */
 

@@ -14,6 +14,7 @@
  */
 #include "lattice/lattice_motion.h"
 #include "match/examples.h"
+#include "world/elastic.h"
 
 #include <string.h>
 
@@ -169,7 +170,8 @@ static void find_drift(lmi_body *body, lmi_lattice_part *part)
     part->drift_centre = part->motion.centre;
     part->drift_velocity = part->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
     if (body->first_pin != LMI_NONE) {
-        body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(net, body->mean_mass));
+        lmi_pins_bear(body, dvec_scale(net, body->mean_mass), dvec_scale(turn, body->mean_mass),
+                      dvec_from(part->motion.centre));
         net = turn = lm_dvec3_zero();
     } else {
         net = dvec_add(net, part->owed_momentum);
@@ -304,6 +306,7 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
     }
     to->stretch = body->material.mode == LM_MODE_LINEAR;
     to->beta = body->material.beta;
+    to->beyond = lmi_elastic_beyond(&body->material);
     to->damping = body->damping_now;
     if (body->damping_now > 0.0f && body->material.damping_kind == LM_DAMPING_REGIONAL) {
         to->regional = true;

@@ -4,9 +4,7 @@
 #ifndef LMI_LATTICE_PLATES_H
 #define LMI_LATTICE_PLATES_H
 
-#include "lattice/lattice.h"
-
-#define LMI_LATTICE_SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
+#include "lattice/lattice_regions.h"
 
 /* What has been made, by what it is made of. */
 typedef struct lmi_plates_entry {

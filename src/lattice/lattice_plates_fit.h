@@ -101,7 +101,7 @@ static void lattice_fit_plates(const lmi_lattice_step *step, uint32_t z, const l
                                const lattice_plates_work *pv, float *to)
 {
     const lmi_lattice *l = step->lattice;
-    const lattice_material material = {step->stretch, step->beta, step->plastic,
+    const lattice_material material = {step->stretch, step->beta, step->beyond,    step->plastic,
                                        l->affine,     step->mix,  step->mix_stride};
     float *planes[LMI_LATTICE_SIDE] = {NULL};
     lattice_plates_around(l, p->gathered, (int)z, (int)l->width, planes);

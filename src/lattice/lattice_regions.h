@@ -1,26 +1,32 @@
 /*
- * The cube around a particle of a lattice, as bits, and the region in it: what can be reached in `width` steps.
+ * The cube around a particle of a lattice, as bits, and the region in it.
  *
- * A step goes to the occupied cells that touch what has been reached, and from them to all their corners. In a cell with
- * broken links (lattice/lattice_break.h) it goes as far as unbroken edges of the cell lead: the corners of such a cell are
+ * A particle is in the region of another when a path of neighbours leads from one to the other inside the intersection of the
+ * cubes of 2 width + 1 corners around both. That is mutual. Neighbours share an occupied cell.
+ *
+ * Where a cell with broken links (lattice/lattice_break.h) touches that intersection, `width` steps must do, so that a crack
+ * opens before it has crossed the cube. In such a cell a step goes as far as unbroken edges of the cell lead: its corners are
  * neighbours when a chain of its edges joins them.
  */
 #ifndef LMI_LATTICE_REGIONS_H
 #define LMI_LATTICE_REGIONS_H
 
 #include "base/compiler.h"
-#include "lattice/lattice_plates.h"
+#include "lattice/lattice.h"
 
+#define LMI_LATTICE_SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
+
+/* Cells, and blocks of rows, come from the one before the first corner of the cube on. */
 typedef struct lmi_lattice_cube {
-    uint32_t block[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE][2]; /* [z][y] that a row is in; the one past the last: none */
-    uint32_t shift;                                        /* of the cube's first corner in its block */
-    uint32_t cells[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1]; /* whole cells, [z][y] */
-    uint32_t torn[LMI_LATTICE_SIDE - 1][LMI_LATTICE_SIDE - 1];  /* occupied ones with broken links */
-    uint32_t bond[3][LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];       /* links that hold, where any is torn */
-    uint32_t corners[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];       /* particles, unless the cube is full */
-    uint32_t reach[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];         /* the region, unless the cube is full */
-    bool full;                                                  /* all cells are whole */
-    bool any_torn;
+    uint32_t block[LMI_LATTICE_SIDE + 1][LMI_LATTICE_SIDE + 1][3]; /* [z][y] of a row; the one past the last: none */
+    uint32_t shift;                                                /* of the lane before the first in its block */
+    uint32_t cells[LMI_LATTICE_SIDE + 1][LMI_LATTICE_SIDE + 1];    /* whole cells that touch the cube, [z][y] */
+    uint32_t torn[LMI_LATTICE_SIDE + 1][LMI_LATTICE_SIDE + 1];     /* occupied ones with broken links */
+    uint32_t bond[3][LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];          /* links that hold, where any is torn within */
+    uint32_t corners[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];          /* particles, unless the cube is full */
+    uint32_t reach[LMI_LATTICE_SIDE][LMI_LATTICE_SIDE];            /* the region, unless the cube is full */
+    bool full;                                                     /* all cells within are whole */
+    bool torn_within, torn_beside;                                 /* any; any that touches the cube */
     uint32_t members;
     bool regular; /* the region is all there is in the cube */
 } lmi_lattice_cube;
@@ -28,8 +34,8 @@ typedef struct lmi_lattice_cube {
 /* The particle at a corner of a cube, whose lane is occupied. */
 static inline uint32_t lmi_lattice_cube_place(const lmi_lattice_cube *cube, int32_t x, int32_t y, int32_t z)
 {
-    uint32_t at = cube->shift + (uint32_t)x;
-    return cube->block[z][y][at / LMI_BLOCK] * LMI_BLOCK + at % LMI_BLOCK;
+    uint32_t at = cube->shift + 1 + (uint32_t)x;
+    return cube->block[z + 1][y + 1][at / LMI_BLOCK] * LMI_BLOCK + at % LMI_BLOCK;
 }
 
 /* `count` bits (up to 32) of `masks` from corner x on, in the row at (y, z). Without a map blocks are searched for. */
@@ -40,9 +46,8 @@ uint32_t lmi_lattice_row_bits(const lmi_lattice *lattice, const lmi_lattice_map 
 void lmi_lattice_find_region(const lmi_lattice *lattice, const lmi_lattice_map *map, uint32_t particle,
                              lmi_lattice_cube *cube);
 
-/* Only cells and reach, full or not. */
-void lmi_lattice_find_reach(const lmi_lattice *lattice, const lmi_lattice_map *map, uint32_t particle,
-                            lmi_lattice_cube *cube);
+/* The region of a full cube, too. */
+void lmi_lattice_fill_full(const lmi_lattice *lattice, lmi_lattice_cube *cube);
 
 /* Particles in the cube that are not in the region, of a cube that is not full. */
 uint32_t lmi_lattice_count_others(const lmi_lattice *lattice, const lmi_lattice_cube *cube);

@@ -71,7 +71,7 @@ LMI_INLINE vmat3 lattice_rotation(vmat3 a, lattice_at constants, vf *by, vm *sou
 
 /* The linear goal. With C the rest covariance, A the best affine map and W the root of C, A W is the fit in the metric in
  * which the rest shape is round, where match/volume.h works. `shaped` is R, or R P of a region that has flowed. */
-static LMI_NOINLINE vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, float beta)
+static LMI_NOINLINE vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice_at constants, lmi_follow follow)
 {
     vf per = lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     vm any = vf_lt(vf_set1(0.0f), per);
@@ -82,7 +82,7 @@ static LMI_NOINLINE vmat3 lattice_linear(vmat3 a, vmat3 r, vmat3 shaped, lattice
     }
     vmat3 rigid = vmat_multiply(shaped, whiten), round = vmat_select(any, vmat_multiply(a, colour), rigid);
     vf edge = lattice_constant(constants + LMI_LATTICE_INVERSE_EDGE * LATTICE_STRIDE);
-    return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, vf_set1(beta)), colour);
+    return vmat_multiply(lmi_linear_goal(round, r, rigid, edge, follow), colour);
 }
 
 /* Row i, column j of Apq - Q from moments (sum, then columns along z, y, x) and the region's centre. */

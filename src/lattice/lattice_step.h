@@ -42,7 +42,7 @@ typedef struct lmi_lattice_step {
     lm_vec3 velocity;               /* of the body as a whole, and of its origin in this substep */
     const lmi_lattice_motion *part; /* [parts] */
     bool stretch;                   /* linear mode, with the share beta */
-    float beta;
+    float beta, beyond;
     const lmi_lattice_plastic *plastic; /* null: nothing has flowed or may */
     const float *mix; /* stretch of each region's mix of examples, xx yy zz xy yz zx, of block 0; null: no examples */
     uint32_t mix_stride; /* floats from block to block */

@@ -33,8 +33,8 @@ LMI_INLINE vf lattice_excess(vmat3 square)
 
 /* Turns the transform of a fit into `rate` times itself and `loss` times the region's field of velocities. `m` are the moments
  * of positions, `mv` those of velocities. */
-LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at constants, lattice_at affine, float loss,
-                                  float rate, vf t[12])
+LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at constants, lattice_at affine, vf loss,
+                                  vf rate, vf t[12])
 {
     vf centre[3], field[12], w[3], l[3], g[6];
     vmat3 a = lattice_symmetric(constants + LMI_LATTICE_REST * LATTICE_STRIDE), v;
@@ -54,7 +54,7 @@ LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at co
         g[3 + i] = (a.m[3 * i] * ap[0] + a.m[3 * i + 1] * ap[1]) + a.m[3 * i + 2] * ap[2];
     }
     lmi_spin(g, l, w);
-    vf k = vf_set1(loss) * lattice_constant(affine + LMI_LATTICE_ACTIVE * LATTICE_STRIDE), by = vf_set1(rate);
+    vf k = loss * lattice_constant(affine + LMI_LATTICE_ACTIVE * LATTICE_STRIDE);
     vf mean = k * lattice_constant(constants + LMI_LATTICE_INVERSE_MASS * LATTICE_STRIDE);
     for (int i = 0; i < 3; i++) {
         w[i] = w[i] * k;
@@ -67,10 +67,10 @@ LMI_INLINE void lattice_add_field(const vf m[12], const vf mv[12], lattice_at co
     }
     for (int i = 0; i < 3; i++) {
         vf shift = (field[3 + i] * centre[0] + field[6 + i] * centre[1]) + field[9 + i] * centre[2];
-        t[i] = by * t[i] + (mean * mv[i] - shift);
+        t[i] = rate * t[i] + (mean * mv[i] - shift);
     }
     for (int i = 3; i < 12; i++) {
-        t[i] = by * t[i] + field[i];
+        t[i] = rate * t[i] + field[i];
     }
 }
 

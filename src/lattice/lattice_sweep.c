@@ -112,7 +112,7 @@ LMI_INLINE void fit_run(const lmi_lattice_step *step, uint32_t plane, const lmi_
                         const lattice_work *const kv, lattice_owners *owners, const lattice_sizes sizes)
 {
     const lmi_lattice *l = step->lattice;
-    const lattice_material material = {step->stretch, step->beta, step->plastic,
+    const lattice_material material = {step->stretch, step->beta, step->beyond,    step->plastic,
                                        l->affine,     step->mix,  step->mix_stride};
     const bool simple = lattice_is_simple(&material);
     for (uint32_t n = 0; n < run->length; n++) {

@@ -7,14 +7,13 @@
 #include "lattice/lattice_members.h"
 #include "match/examples.h"
 #include "world/body.h"
+#include "world/elastic.h"
 #include "world/motion.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A pinned particle weighs at most this many times the mean in the fit. More would make regions so slender that single
- * precision loses their other directions; a region is small, and this much holds it. */
-#define MOST_HELD 1000.0
+#define SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
 
 /* Masses that differ by less than this share are the same but for rounding. */
 #define SAME_MASS 1.5e-7
@@ -149,19 +148,36 @@ bool lmi_lattice_body_derive_masses(lm_world *world, lmi_body *body)
     return true;
 }
 
+/* Of a body in physical units. */
+static double weight_of_held(const lmi_body *body, const lmi_lattice *shape, const bool *held, uint32_t place)
+{
+    uint32_t in[SIDE * SIDE * SIDE], count = lmi_lattice_region(shape, place, in);
+    double mass = 0.0, of_held = 0.0, own = relative_mass(body, place);
+    for (uint32_t k = 0; k < count; k++) {
+        double m = relative_mass(body, in[k]);
+        mass += m;
+        of_held += held[in[k]] ? m : 0.0;
+    }
+    return own * fmin(lmi_elastic_hold(of_held > 0.0 ? of_held / mass : 1.0), LMI_MOST_HELD);
+}
+
 void lmi_lattice_body_weights(const lmi_body *body, const lmi_lattice *shape, const bool *held, double *weights)
 {
-    const double most = fmin(MOST_HELD, body->total_mass / body->mean_mass);
+    const double most = fmin(LMI_MOST_HELD, body->total_mass / body->mean_mass);
+    const bool elastic = lmi_is_elastic(&body->material);
     LMI_PARTICLES_EACH(body, n)
     {
         double mass = relative_mass(body, n);
-        mass = held && held[n] ? fmax(mass, most) : mass;
+        if (held && held[n]) {
+            mass = elastic ? weight_of_held(body, shape, held, n) : fmax(mass, most);
+        }
         weights[n] = (double)(float)(mass / shape->degree[n]);
     }
 }
 
 bool lmi_lattice_body_weigh(lm_world *world, lmi_body *body, const bool *held)
 {
+    body->elastic = lmi_is_elastic(&body->material);
     lmi_lattice *l = &body->lattice->shape;
     double *weights = lmi_allocate(&world->memory, body->place_count, sizeof *weights);
     float *shares = lmi_allocate(&world->memory, body->stiffness ? body->place_count : 0, sizeof *shares);

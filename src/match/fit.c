@@ -7,6 +7,7 @@
  *
  *   rigid      R diag(d)                          R = polar(B diag(d)): the least-squares rotation of Apq
  *   linear     beta B' + (1-beta) R diag(d)       B' = the matrix of the rest volume nearest to B
+ *              and beyond it in physical units (world/elastic.h): T + beyond (T - B)
  *   quadratic  beta [B C] + (1-beta) [R diag(d) 0]  C = the quadratic coefficients
  *
  * A region that has flowed has the rest shape P q in place of q (P symmetric, of determinant 1, in the rest axes): R diag(d)
@@ -343,8 +344,9 @@ static void find_goal(const lmi_pack *pack, uint32_t b, uint32_t lane)
         return;
     }
     if (pack->block[b].mode == LM_MODE_LINEAR) {
-        rigid =
-            lmi_linear_goal(affine, rotation, rigid, vf_load(constants + LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK), beta);
+        const lmi_follow follow = {beta, vf_load(constants + LMI_CONSTANT_BEYOND * LMI_BLOCK)};
+        vf edge = vf_load(constants + LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK);
+        rigid = lmi_linear_goal(affine, rotation, rigid, edge, follow);
     }
     store_vector(transform, centre);
     vmat_store(transform + LMI_TRANSFORM_LINEAR * LMI_BLOCK, rigid);

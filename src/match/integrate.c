@@ -49,6 +49,7 @@ static inline void velocity_at(const lanes_motion *m, const vf x[3], vf out[3])
 typedef struct drift {
     lm_vec3 velocity, spin; /* to be taken out */
     lm_dvec3 left;          /* sum of m d, for the pull of what holds the body: stays in */
+    lm_dvec3 turned;        /* the same for angular momentum, about the centre */
 } drift;
 
 /* d of every particle into scratch->pull; returns the motion as a whole that is in it. */
@@ -93,7 +94,7 @@ static drift pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scrat
             sums[5][piece] = sums[5][piece] + (r[0] * p[1] - r[1] * p[0]);
         }
     }
-    drift found = {.left = lm_dvec3_zero()};
+    drift found = {.left = lm_dvec3_zero(), .turned = lm_dvec3_zero()};
     double total[6];
     for (int i = 0; i < 6; i++) {
         total[i] = lmi_sum_lanes(sums[i]);
@@ -103,6 +104,7 @@ static drift pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scrat
         lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &found.velocity, &found.spin);
     } else {
         found.left = net;
+        found.turned = dvec(total[3], total[4], total[5]);
     }
     return found;
 }
@@ -164,7 +166,10 @@ static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, flo
     body->upper = fold(upper, true);
     if (body->lattice) lmi_lattice_bound_parts(body);
     double given = body->alpha / step->h * body->mean_mass * share;
-    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(in_pull->left, given));
+    if (body->first_pin != LMI_NONE) {
+        lmi_pins_bear(body, dvec_scale(in_pull->left, given), dvec_scale(in_pull->turned, given),
+                      dvec_from(body->motion.centre));
+    }
 }
 
 /* A lattice that its sweep must not move: d into scratch->pull. */

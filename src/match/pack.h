@@ -44,7 +44,8 @@ enum {
     LMI_CONSTANT_MEAN = 3,   /*                                6 */
     LMI_CONSTANT_LINEAR = 9, /* 6x3                           18 */
     LMI_CONSTANT_GRAM = 27,  /* upper triangle of the inverse 21 */
-    LMI_CONSTANTS = 49,
+    LMI_CONSTANT_BEYOND = 49,
+    LMI_CONSTANTS = 50,
 };
 
 typedef struct lmi_lane_block {

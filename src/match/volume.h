@@ -231,9 +231,14 @@ static inline vmat3 lmi_nearest_of_volume(vmat3 b, vf inverse_edge, vmat3 rotati
     return b;
 }
 
-/* The goal of a linear region: beta B' + (1-beta) R diag(d). A region without volume (flat, straight) has none to keep; one blown up beyond what single
- * precision can square goes back as a rigid one. */
-static inline vmat3 lmi_linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inverse_edge, vf beta)
+/* How a linear region follows its fit: `beta` of B', and `beyond` its goal (world/elastic.h; 0 but in physical units). */
+typedef struct lmi_follow {
+    vf beta, beyond;
+} lmi_follow;
+
+/* The goal of a linear region: T = beta B' + (1-beta) R diag(d), and T + beyond (T - B) where that is above 0. A region without
+ * volume (flat, straight) has none to keep; one blown up beyond what single precision can square goes back as a rigid one. */
+static inline vmat3 lmi_linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inverse_edge, lmi_follow follow)
 {
     const vf zero = vf_set1(0.0f), one = vf_set1(1.0f);
     vm solid = vf_lt(zero, inverse_edge);
@@ -244,7 +249,8 @@ static inline vmat3 lmi_linear_goal(vmat3 b, vmat3 rotation, vmat3 rigid, vf inv
     }
     kept = vmat_select(solid, vmat_select(vf_lt(size, vf_set1(1e30f)), kept, rigid), b);
     for (int i = 0; i < 9; i++) {
-        out.m[i] = beta * kept.m[i] + (one - beta) * rigid.m[i];
+        out.m[i] = follow.beta * kept.m[i] + (one - follow.beta) * rigid.m[i];
+        out.m[i] = vf_select(vf_lt(zero, follow.beyond), out.m[i] + follow.beyond * (out.m[i] - b.m[i]), out.m[i]);
     }
     return out;
 }

@@ -18,10 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pinned particle weighs at most this many times the mean in the fit, as in a lattice: regions are small, and this much
- * holds them. */
-#define MOST_HELD 1000.0
-
 /* Without a spacing the finest cells are this share of the longest side of the mesh. */
 #define FINEST 64.0
 
@@ -486,6 +482,31 @@ static void sum_mass(lmi_body *body)
     body->rest_size = lmi_body_rest_size(body);
 }
 
+/* Mass, and that of what is held, below a node. */
+static void weigh_held(const lmi_body *body, uint32_t n, const bool *held, double sums[2])
+{
+    const lmi_octree_node *node = &body->octree->tree.nodes[n];
+    for (uint32_t c = 0; c < node->child_count; c++) {
+        weigh_held(body, node->first_child + c, held, sums);
+    }
+    if (lmi_octree_is_leaf(node)) {
+        uint32_t place = body->place[node->leaf];
+        sums[0] += body->mass[place];
+        sums[1] += held[place] ? body->mass[place] : 0.0;
+    }
+}
+
+/* How much more a held leaf of a body in physical units weighs: half of what others do, because it is a whole cell. */
+static double hold_of(const lmi_body *body, uint32_t leaf, const bool *held)
+{
+    const lmi_octree *t = &body->octree->tree;
+    double sums[2] = {0.0, 0.0};
+    for (uint32_t n = t->regions.offsets[leaf]; n < t->regions.offsets[leaf + 1]; n++) {
+        weigh_held(body, t->regions.items[n], held, sums);
+    }
+    return fmin(0.5 * lmi_elastic_hold(sums[1] > 0.0 ? sums[1] / sums[0] : 1.0), LMI_MOST_HELD);
+}
+
 bool lmi_octree_body_weigh(lm_world *world, lmi_body *body, const bool *held)
 {
     lmi_memory *memory = &world->memory;
@@ -506,10 +527,15 @@ bool lmi_octree_body_weigh(lm_world *world, lmi_body *body, const bool *held)
     }
     if (ok && body->elastic) {
         lmi_octree_rest_of_nodes(t, w.weights, w.rest);
-        lmi_octree_squares(t, w.rest, w.square);
+        lmi_elastic_shape shape = {0};
+        lmi_octree_squares(t, w.rest, w.square, &shape);
+        lmi_elastic_take_shape(body, &shape);
     }
     for (uint32_t leaf = 0; ok && leaf < t->leaf_count; leaf++) {
-        double mass = held && held[body->place[leaf]] ? fmin(MOST_HELD, body->particle_count) : w.mass[leaf];
+        double mass = w.mass[leaf];
+        if (held && held[body->place[leaf]]) {
+            mass = body->elastic ? mass * hold_of(body, leaf, held) : fmin(LMI_MOST_HELD, body->particle_count);
+        }
         w.weights[leaf] = (float)(mass / w.region_mass[leaf]);
     }
     if (ok) {

@@ -6,6 +6,7 @@
 
 #include "octree/octree.h"
 #include "octree/octree_lanes.h"
+#include "world/elastic.h"
 #include "world/world.h"
 
 #define LMI_OCTREE_SUMS 16
@@ -66,8 +67,8 @@ bool lmi_octree_region_mass(const lmi_octree *tree, lmi_memory *memory, const do
 
 /* `weights`: of the leaves in fits. */
 void lmi_octree_rest_of_nodes(const lmi_octree *tree, const float *weights, lmi_octree_rest *rest);
-/* <x²> of the regions (world/elastic.h); `rest` by mass. */
-void lmi_octree_squares(const lmi_octree *tree, const lmi_octree_rest *rest, double *squares);
+/* <x²> of the regions, and their shapes (world/elastic.h); `rest` by mass. */
+void lmi_octree_squares(const lmi_octree *tree, const lmi_octree_rest *rest, double *squares, lmi_elastic_shape *shape);
 void lmi_octree_make_regions(const lmi_octree *tree, const lmi_octree_rest *rest, lmi_region *regions);
 
 /* octree/octree_layout.c. A layout of the body as it is, with these constants of its nodes and regions. False when out of memory; then *lanes is empty. */

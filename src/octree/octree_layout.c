@@ -545,7 +545,7 @@ void lmi_octree_make_regions(const lmi_octree *t, const lmi_octree_rest *rest, l
     }
 }
 
-void lmi_octree_squares(const lmi_octree *t, const lmi_octree_rest *rest, double *squares)
+void lmi_octree_squares(const lmi_octree *t, const lmi_octree_rest *rest, double *squares, lmi_elastic_shape *shape)
 {
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
         uint32_t first = t->regions.offsets[leaf];
@@ -554,6 +554,6 @@ void lmi_octree_squares(const lmi_octree *t, const lmi_octree_rest *rest, double
         const double *s = sum.second, m = 1.0 / sum.weight;
         const double covariance[9] = {s[0] * m, s[3] * m, s[5] * m, s[3] * m, s[1] * m,
                                       s[4] * m, s[5] * m, s[4] * m, s[2] * m};
-        squares[leaf] = lmi_elastic_square_of(covariance, d);
+        squares[leaf] = lmi_elastic_square_of(covariance, d, sum.weight, shape);
     }
 }

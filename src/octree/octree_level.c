@@ -63,6 +63,7 @@ static const char *body_fault(const lmi_body *body)
     return !body->octree                ? "only octrees have cells of several sizes"
            : body->examples             ? "a body with examples keeps its cells"
            : body->skeleton != LMI_NONE ? "a body on a skeleton keeps its cells"
+           : body->joints               ? "a body with joints keeps its cells"
                                         : NULL;
 }
 

@@ -172,6 +172,9 @@ static const char *refine_fault(const lmi_body *body, lm_dvec3 centre, float rad
     if (body->skeleton != LMI_NONE) {
         return "a body on a skeleton keeps its cells";
     }
+    if (body->joints) {
+        return "a body with joints keeps its cells";
+    }
     if (!(fabs(centre.x) <= LM_MAX_POSITION && fabs(centre.y) <= LM_MAX_POSITION &&
           fabs(centre.z) <= LM_MAX_POSITION)) {
         return "the centre is not finite or beyond LM_MAX_POSITION";

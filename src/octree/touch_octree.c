@@ -80,8 +80,7 @@ uint32_t lmi_octree_cut_points(const lmi_body *body, const lmi_slashes *slashes,
     return count;
 }
 
-/* Where a point touches, in the rest pose. */
-static lm_vec3 place_of(const lmi_octree *t, lm_vec3 point, uint32_t voxel)
+lm_vec3 lmi_octree_point_place(const lmi_octree *t, lm_vec3 point, uint32_t voxel)
 {
     const lmi_voxels *v = &t->voxels;
     lmi_slash link;
@@ -153,14 +152,14 @@ static bool embed_point(embedding *e, const lmi_touch *touch, uint32_t n, uint32
 {
     const lmi_octree *t = &e->body->octree->tree;
     uint32_t leaves[MOST_RIDERS], leaf = t->nodes[t->owner[voxel]].leaf;
-    lm_vec3 place = place_of(t, touch->rest[n], voxel);
+    lm_vec3 place = lmi_octree_point_place(t, touch->rest[n], voxel);
     uint32_t count = lmi_octree_nearest(&e->around, &e->world->memory, leaf, place, MOST_RIDERS, leaves);
     for (uint32_t k = 0; k < count; k++) {
         leaves[k] = e->body->place[leaves[k]];
     }
     if (count > 0 && !rode_on(e, n, leaves, count, lane)) {
         memcpy(e->riders[lane], leaves, count * sizeof *leaves);
-        e->used[lane] = lmi_embed_from(&e->embedder, place, e->riders[lane], count, e->weights[lane]);
+        e->used[lane] = lmi_embed_from(&e->embedder, place, e->riders[lane], count, LMI_EMBED_STEADY, e->weights[lane]);
     }
     return count > 0;
 }
@@ -228,13 +227,15 @@ static bool is_inside(const lmi_octree *t, lm_vec3 rest)
 }
 
 /* Particles that lie within the surface. Those that points ride on count too: a point is extrapolated from particles behind it,
- * so that it can be in front of a wall while they are beyond it and the body is turned inside out there. */
+ * so that it can be in front of a wall while they are beyond it and the body is turned inside out there. (Those at the surface whose
+ * cells have no point do not: walls would then throw light particles of cut bodies.) */
 static void find_inner(const lmi_body *body, lmi_touch *touch)
 {
+    const lmi_octree *t = &body->octree->tree;
     LMI_PARTICLES_EACH(body, n) { touch->inner[n / LMI_BLOCK] |= (uint16_t)(1u << (n % LMI_BLOCK)); }
     for (size_t n = 0; n < (size_t)touch->rows * LMI_BLOCK; n++) {
         uint32_t place = touch->rider[n];
-        if (touch->weight[n] != 0.0f && !is_inside(&body->octree->tree, body->rest[place])) {
+        if (touch->weight[n] != 0.0f && !is_inside(t, body->rest[place])) {
             touch->inner[place / LMI_BLOCK] &= (uint16_t) ~(1u << (place % LMI_BLOCK));
         }
     }

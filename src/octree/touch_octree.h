@@ -25,6 +25,9 @@ lmi_octree_face lmi_octree_face_at(const lmi_octree *tree, uint32_t voxel, uint3
 /* Whether a point is one of a cut, and then of which link and side; `voxel`: the one it is in. */
 bool lmi_octree_is_cut_point(const lmi_octree *tree, lm_vec3 point, uint32_t voxel, lmi_slash *link, bool *upper);
 
+/* Where a point touches, in the rest pose: one of a cut on the blade, any other where it is. */
+lm_vec3 lmi_octree_point_place(const lmi_octree *tree, lm_vec3 point, uint32_t voxel);
+
 /* The rest positions of points on both sides of links, as dense as those of the surface. Returns how many there are, and writes
  * them where there is room. */
 uint32_t lmi_octree_cut_points(const lmi_body *body, const lmi_slashes *slashes, lm_vec3 *points);

@@ -27,6 +27,7 @@ void lmi_bones_aim(lm_world *world, double seconds)
         lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, k);
         for (uint32_t n = 0; n < s->bone_count; n++) {
             lmi_bone *bone = &s->bones[n];
+            bone->wrench = (lm_wrench){0};
             if (!s->aimed) {
                 bone->velocity = bone->spin = lm_dvec3_zero();
                 bone->rotation = lmi_frame_rotation(&bone->now);
@@ -42,7 +43,7 @@ void lmi_bones_aim(lm_world *world, double seconds)
 
 void lmi_bones_advance(lm_world *world, uint32_t substep)
 {
-    double share = (substep + 1.0) / world->substeps;
+    double share = (substep + 1.0) / world->division;
     LMI_POOL_EACH(&world->skeletons, k)
     {
         const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, k);
@@ -94,6 +95,24 @@ lm_dvec3 lmi_bones_target(const lmi_skeleton *skeleton, uint32_t n)
     return target;
 }
 
+void lmi_wrench_of_bone(lmi_bone *bone, lm_dvec3 at, lm_dvec3 impulse, lm_dvec3 moment)
+{
+    lm_dvec3 turn = dvec_add(moment, dvec_cross(dvec_sub(at, bone->now.position), impulse));
+    bone->wrench.impulse = dvec_sub(bone->wrench.impulse, impulse);
+    bone->wrench.angular = dvec_sub(bone->wrench.angular, turn);
+}
+
+/* Its bones gave an attached particle an impulse, each its share. */
+static void count(lmi_body *body, const lmi_skeleton *s, uint32_t n, lm_dvec3 change)
+{
+    const float *x = body->x + (size_t)s->particles[n] * 4, *v = body->v + (size_t)s->particles[n] * 4;
+    lm_dvec3 given = dvec_scale(change, v[3] * body->mean_mass), at = dvec_add(body->origin, dvec(x[0], x[1], x[2]));
+    body->outside_impulse = dvec_add(body->outside_impulse, given);
+    for (uint32_t k = s->offsets[n]; k < s->offsets[n + 1]; k++) {
+        lmi_wrench_of_bone(&s->bones[s->links[k].bone], at, dvec_scale(given, s->links[k].share), lm_dvec3_zero());
+    }
+}
+
 static const lmi_skeleton *skeleton_of(const lmi_step *step, const lmi_body *body)
 {
     return body->skeleton == LMI_NONE ? NULL : LMI_POOL_AT(&step->world->skeletons, lmi_skeleton, body->skeleton);
@@ -106,7 +125,7 @@ static void pull(const lmi_step *step, lmi_body *body, const lmi_skeleton *s, ui
     find_target(s, n, &target, &moves);
     lm_dvec3 done = lmi_pull_particle(x, v, body->origin, target, moves, s->weights[n], 6.283185307179586 * s->hertz,
                                       s->damping_ratio, step->h);
-    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(done, v[3] * body->mean_mass));
+    count(body, s, n, done);
 }
 
 void lmi_bones_pull(const lmi_step *step, lmi_body *body)
@@ -124,8 +143,7 @@ static void hold(lmi_body *body, const lmi_skeleton *s, uint32_t n)
     float *x = body->x + (size_t)s->particles[n] * 4, *v = body->v + (size_t)s->particles[n] * 4;
     lm_dvec3 target, moves;
     find_target(s, n, &target, &moves);
-    lm_dvec3 change = lmi_hold_particle(x, v, body->origin, target, moves);
-    body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(change, v[3] * body->mean_mass));
+    count(body, s, n, lmi_hold_particle(x, v, body->origin, target, moves));
 }
 
 void lmi_bones_hold(const lmi_step *step, lmi_body *body)

@@ -4,6 +4,7 @@
 #include "skeleton/skeleton.h"
 #include "base/dmath.h"
 #include "base/guard.h"
+#include "joint/joint.h"
 #include "octree/octree_body.h"
 #include "world/access.h"
 #include "world/world.h"
@@ -287,6 +288,7 @@ lm_result lm_skeleton_create(lm_world *world, const lm_skeleton_def *def, lm_ske
 void lmi_skeleton_forget(lm_world *world, lmi_body *body)
 {
     if (body->skeleton != LMI_NONE) {
+        lmi_joints_forget_skeleton(world, body->skeleton);
         lmi_skeleton_free(&world->memory, LMI_POOL_AT(&world->skeletons, lmi_skeleton, body->skeleton));
         lmi_pool_remove(&world->skeletons, body->skeleton);
         body->skeleton = LMI_NONE;
@@ -407,6 +409,22 @@ lm_result lm_skeleton_get_info(const lm_world *world, lm_skeleton_id skeleton, l
     info->held = 0;
     for (uint32_t n = 0; n < s->particle_count; n++) {
         info->held += s->weights[n] >= 1.0f;
+    }
+    return LM_OK;
+}
+
+lm_result lm_skeleton_get_wrenches(const lm_world *world, lm_skeleton_id id, lm_wrench *wrenches)
+{
+    const lmi_skeleton *s = find(world, id, "lm_skeleton_get_wrenches");
+    if (!s) {
+        return LM_ERROR_ID;
+    }
+    if (world->wrench_lost) {
+        return lmi_fail(world, LM_ERROR_UNSUPPORTED,
+                        "lm_skeleton_get_wrenches: a device made the last step and keeps no account of what is pushed");
+    }
+    for (uint32_t n = 0; n < s->bone_count; n++) {
+        wrenches[n] = s->bones[n].wrench;
     }
     return LM_OK;
 }

@@ -3,7 +3,7 @@
  *
  * reads   poses of bones from the host program, rest positions of a body
  * writes  skeletons of a world; positions and velocities of attached particles
- * uses    base world; in sources also octree
+ * uses    base world; in sources also joint octree
  *
  *   skeleton.c  made, destroyed, moved by the host, and read
  *   bones.c     in a step             skeleton_reach.c  which particles follow which bones
@@ -34,6 +34,7 @@ typedef struct lmi_bone {
     lm_dvec3 arc;            /* the rotation from start to target: its angle along its axis */
     lm_dvec3 velocity, spin; /* m/s and rad/s */
     dmat3 rotation;          /* of `now` */
+    lm_wrench wrench;        /* that it was given */
 } lmi_bone;
 
 /* A bone of a particle. */
@@ -97,6 +98,9 @@ void lmi_bones_pull(const struct lmi_step *step, struct lmi_body *body);
 void lmi_bones_hold(const struct lmi_step *step, struct lmi_body *body);
 
 lmi_holder lmi_bone_carries(const lmi_bone *bone);
+
+/* A body was given an impulse (N s) at a point, and a moment beside it, by a bone: the bone has the opposite. */
+void lmi_wrench_of_bone(lmi_bone *bone, lm_dvec3 at, lm_dvec3 impulse, lm_dvec3 moment);
 
 /* Where the bones carry an attached particle (the n-th of the skeleton), in the world. */
 lm_dvec3 lmi_bones_target(const lmi_skeleton *skeleton, uint32_t n);

@@ -112,7 +112,7 @@ static bool ride_on_particles(rider_list *l, uint32_t particle, lm_vec3 point)
         return false;
     }
     double size = 0.0;
-    count = lmi_embed_from(&l->cloud, point, places, count, weights);
+    count = lmi_embed_from(&l->cloud, point, places, count, INFINITY, weights);
     for (uint32_t n = 0; n < count; n++) {
         size += fabs((double)weights[n]);
     }

@@ -234,6 +234,11 @@ void lmi_check_lists(archive *a, const lm_world *world);
 /* snapshot_skeleton.c: an element of the pool of skeletons, after all bodies. */
 void lmi_visit_skeleton(archive *a, lm_world *world, void *element);
 
+/* snapshot_joint.c: an element of the pool of joints, after all skeletons; and what steps and setters change of it. */
+struct lmi_joint;
+void lmi_visit_joint(archive *a, lm_world *world, void *element);
+void lmi_visit_joint_state(archive *a, const lm_world *world, struct lmi_joint *joint);
+
 /* What the vertices of a skin may ride on: particles by place, of which `order` (or null) says which there are, and regions; and how
  * many of them each. */
 typedef struct lmi_riders {
@@ -251,6 +256,7 @@ void lmi_visit_skin_arrays(archive *a, lm_world *world, lmi_skin *skin, const lm
 
 /* snapshot_contacts.c: the arrays of a height map or a mesh, after the collider's own fields. */
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *collider);
+void lmi_visit_vertices(archive *a, lmi_mesh *mesh); /* where those of a mesh that deforms are, and will be */
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);

@@ -59,7 +59,7 @@ uint64_t lmi_hash_solid(const lmi_solid *solid)
         hash = lmi_hash_array(hash, map->heights, (size_t)map->n[0] * map->n[1] * sizeof *map->heights);
     }
     if (mesh) {
-        hash = lmi_hash_word(hash, mesh->solid);
+        hash = lmi_hash_word(hash, (uint64_t)(mesh->motion != NULL) << 1 | mesh->solid);
         hash = lmi_hash_array(hash, mesh->vertices, mesh->vertex_count * sizeof *mesh->vertices);
         hash = lmi_hash_array(hash, mesh->triangles, (size_t)mesh->triangle_count * 3 * sizeof *mesh->triangles);
     }

@@ -9,9 +9,11 @@
 #include "base/compiler.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "collide/wrench.h"
 #include "contact/touching.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
+#include "joint/joint.h"
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
@@ -415,6 +417,9 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_double(a, &body->volume);
     visit_double(a, &body->height);
     visit_double(a, &body->square);
+    visit_double(a, &body->across);
+    visit_double(a, &body->swelling);
+    refuse_if(a, !(body->across >= 0.0 && body->across <= 1.0 && body->swelling >= 0.0 && body->swelling <= 1.0));
     refuse_if(a, !(body->volume > 0.0 && body->volume < 1e40 && body->height > 0.0 && body->height < 1e10 &&
                    body->square > 0.0 && body->square < 1e20));
     visit_u32(a, &body->damping_turn);
@@ -698,7 +703,7 @@ static void visit_world(archive *a, lm_world *world)
     visit_vec3(a, &world->gravity);
     refuse_if(a, !is_slow(world->gravity));
     visit_u32(a, &world->substeps);
-    refuse_if(a, world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS);
+    refuse_if(a, world->substeps > LM_MAX_SUBSTEPS);
     visit_double(a, &world->time);
     visit_u64(a, &world->steps);
     visit_dvec3(a, &world->outside_impulse);
@@ -711,6 +716,7 @@ static void visit_world(archive *a, lm_world *world)
     lmi_visit_forces(a, world);
     lmi_visit_contacts(a, world);
     visit_pool(a, world, &world->skeletons, lmi_visit_skeleton);
+    visit_pool(a, world, &world->joints, lmi_visit_joint);
     visit_fractures(a, world);
     lmi_visit_details(a, world);
     lmi_visit_grains(a, world);
@@ -807,6 +813,7 @@ static lm_world empty_copy(const lm_world *world)
     lmi_pool_init(&copy.drags, sizeof(lmi_drag));
     lmi_pool_init(&copy.fields, sizeof(lm_field_def));
     lmi_pool_init(&copy.skeletons, sizeof(lmi_skeleton));
+    lmi_pool_init(&copy.joints, sizeof(lmi_joint));
     return copy;
 }
 
@@ -841,6 +848,8 @@ static void adopt(lm_world *to, const lm_world *from)
     to->drags = from->drags;
     to->fields = from->fields;
     to->skeletons = from->skeletons;
+    to->joints = from->joints;
+    lmi_wrenches_forget(to);
     to->forces = from->forces;
     to->force_count = from->force_count;
     to->force_capacity = from->force_capacity;
@@ -941,6 +950,7 @@ static bool put_alone(lm_world *alone, const lm_world *world, const lmi_body *fr
     lmi_body *body = lmi_body_in_step(alone, index);
     *body = *from;
     body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
+    body->joints = 0;
     body->asleep = false;
     body->still = 0.0f;
     body->island = 0;

@@ -3,7 +3,7 @@
  *
  * reads   everything that the future of a world depends on
  * writes  bytes; a world that was loaded
- * uses    octree world; in sources also base cluster contact cut fracture match skeleton skin tets
+ * uses    octree world; in sources also base cluster collide contact cut fracture joint match skeleton skin tets
  *
  *   snapshot.c  the format, in one description for saving and loading (archive.h); snapshot_*.c the parts of it
  *   snapshot_check.c  what only several values together show to be wrong          hash.c  the hash of a world
@@ -25,7 +25,7 @@
 #include <stddef.h>
 
 #define LMI_SNAPSHOT_HEADER 28
-#define LMI_SNAPSHOT_VERSION 13
+#define LMI_SNAPSHOT_VERSION 14
 
 /* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
 void lmi_snapshot_seal(unsigned char *buffer, size_t size);

@@ -2,6 +2,7 @@
  * The part of a snapshot that says how things touch: rules, method, sleep, and who touches whom.
  */
 #include "base/hash.h"
+#include "collide/mesh_motion.h"
 #include "contact/touching.h"
 #include "snapshot/archive.h"
 
@@ -97,12 +98,31 @@ static void visit_heights(archive *a, lm_world *world, lmi_solid *solid)
     }
 }
 
+void lmi_visit_vertices(archive *a, lmi_mesh *mesh)
+{
+    lmi_mesh_motion *motion = mesh->motion;
+    bool has_target = motion->has_target;
+    visit_bool(a, &has_target);
+    for (uint32_t n = 0; n < mesh->vertex_count && ok(a); n++) {
+        visit_vec3(a, &motion->now[n]);
+    }
+    for (uint32_t n = 0; n < mesh->vertex_count && has_target && ok(a); n++) {
+        visit_vec3(a, &motion->target[n]);
+    }
+    if (a->mode == LOAD) {
+        refuse_if(a, ok(a) && (lmi_mesh_motion_fault(mesh, motion->now, mesh->vertex_count) ||
+                               (has_target && lmi_mesh_motion_fault(mesh, motion->target, mesh->vertex_count))));
+        lmi_mesh_rest(mesh, has_target && ok(a));
+    }
+}
+
 static void visit_mesh(archive *a, lm_world *world, lmi_solid *solid)
 {
     lmi_mesh *mesh = solid->mesh;
     uint32_t vertex_count = mesh ? mesh->vertex_count : 0, triangle_count = mesh ? mesh->triangle_count : 0;
-    bool is_solid = mesh && mesh->solid;
+    bool is_solid = mesh && mesh->solid, deforms = mesh && mesh->motion;
     visit_bool(a, &is_solid);
+    visit_bool(a, &deforms);
     visit_count(a, &vertex_count, 12);
     visit_count(a, &triangle_count, 12);
     size_t corners = (size_t)triangle_count * 3;
@@ -117,11 +137,15 @@ static void visit_mesh(archive *a, lm_world *world, lmi_solid *solid)
     if (a->mode == LOAD) {
         refuse_if(a, ok(a) && lmi_mesh_fault(vertices, vertex_count, triangles, triangle_count));
         if (ok(a)) {
-            solid->mesh = lmi_mesh_make(&world->memory, vertices, vertex_count, triangles, triangle_count, is_solid);
+            solid->mesh = (deforms ? lmi_mesh_make_deforming : lmi_mesh_make)(&world->memory, vertices, vertex_count,
+                                                                              triangles, triangle_count, is_solid);
             a->out_of_memory = !solid->mesh;
         }
         lmi_release(&world->memory, vertices, vertex_count, sizeof *vertices);
         lmi_release(&world->memory, triangles, corners, sizeof *triangles);
+    }
+    if (ok(a) && deforms) {
+        lmi_visit_vertices(a, solid->mesh);
     }
 }
 

@@ -18,9 +18,11 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "collide/wrench.h"
 #include "contact/touching.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
+#include "joint/joint.h"
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
@@ -34,7 +36,7 @@
 #include <float.h>
 #include <string.h>
 
-#define STATE_VERSION 2
+#define STATE_VERSION 3
 #define STATE_HEADER 44
 
 /* --- structure --- */
@@ -126,6 +128,16 @@ static uint64_t hash_holds(uint64_t h, const lm_world *world)
             h = lmi_hash_array(lmi_hash_word(h, link->bone), &link->local, sizeof link->local);
         }
     }
+    LMI_POOL_EACH(&world->joints, n)
+    {
+        const lmi_joint *j = LMI_POOL_AT(&world->joints, lmi_joint, n);
+        h = lmi_hash_word(h, j->kind);
+        for (int e = 0; e < 2; e++) {
+            const lmi_joint_end *end = &j->end[e];
+            h = lmi_hash_word(lmi_hash_word(h, end->body), (uint64_t)end->skeleton << 32 | end->bone);
+            h = lmi_hash_array(h, end->particles, end->count * sizeof *end->particles);
+        }
+    }
     return h;
 }
 
@@ -133,7 +145,7 @@ uint64_t lm_world_structure(const lm_world *world)
 {
     uint64_t h = LMI_HASH_SEED;
     const lmi_pool *const pools[] = {&world->bodies, &world->movers, &world->colliders, &world->pins,
-                                     &world->drags,  &world->fields, &world->skeletons};
+                                     &world->drags,  &world->fields, &world->skeletons, &world->joints};
     for (size_t n = 0; n < sizeof pools / sizeof *pools; n++) {
         h = hash_pool(h, pools[n]);
     }
@@ -269,7 +281,7 @@ static void visit_small(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
     visit_u32(a, &world->substeps);
-    refuse_if(a, !is_slow(world->gravity) || world->substeps < 1 || world->substeps > LM_MAX_SUBSTEPS);
+    refuse_if(a, !is_slow(world->gravity) || world->substeps > LM_MAX_SUBSTEPS);
     visit_double(a, &world->time);
     visit_u64(a, &world->steps);
     visit_dvec3(a, &world->outside_impulse);
@@ -284,6 +296,9 @@ static void visit_small(archive *a, lm_world *world)
         lmi_visit_collider(a, world, c);
         refuse_if(a, c->shape != shape);
         c->shape = shape;
+        if (c->solid.mesh && c->solid.mesh->motion) {
+            lmi_visit_vertices(a, c->solid.mesh);
+        }
     }
     LMI_POOL_EACH(&world->pins, n) { visit_pin_state(a, world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { visit_drag_state(a, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
@@ -291,6 +306,7 @@ static void visit_small(archive *a, lm_world *world)
     lmi_visit_forces(a, world);
     visit_contacts(a, world);
     LMI_POOL_EACH(&world->skeletons, n) { lmi_visit_bones(a, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n)); }
+    LMI_POOL_EACH(&world->joints, n) { lmi_visit_joint_state(a, world, LMI_POOL_AT(&world->joints, lmi_joint, n)); }
     if (a->mode == LOAD && ok(a)) {
         lmi_check_lists(a, world);
     }
@@ -669,6 +685,8 @@ static void conclude(lm_world *world)
     world->contacts = world->stiffness_limited = 0;
     world->contact_stats = (lm_contact_stats){0};
     world->break_count = 0;
+    lmi_wrenches_forget(world);
+    lmi_joints_begin(world);
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_in_step(world, n);

@@ -267,7 +267,7 @@ static uint32_t embed(const lmi_embedder *embedder, const lmi_body *body, lm_vec
     }
     if (body->grain) {
         uint32_t count = lmi_grain_around(body, lmi_grain_particle_at(body, point), point, SURROUNDINGS, riders);
-        return lmi_embed_from(embedder, point, riders, count, weights);
+        return lmi_embed_from(embedder, point, riders, count, LMI_EMBED_STEADY, weights);
     }
     return lmi_embed_among(embedder, point, SURROUNDINGS, riders, weights);
 }

@@ -7,6 +7,7 @@
 #include "cluster/cluster.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
+#include "joint/joint.h"
 #include "lattice/herd.h"
 #include "lattice/lattice_body.h"
 #include "lattice/lattice_motion.h"
@@ -39,7 +40,6 @@ lm_body_def lm_body_def_default(void)
     def.clusters.count = 1;
     def.clusters.rings = 1;
     def.clusters.element_size = 4;
-    def.lattice.width = 1;
     def.octree.levels = 3;
     def.octree.detail = 2.0f;
     def.octree.slack = 0.5f;
@@ -347,9 +347,29 @@ double lmi_body_rest_size(const lmi_body *body)
     return dvec_length(dvec_sub(dvec_from(upper), dvec_from(lower)));
 }
 
-/* The size and the masses in all; masses and fit weights into the fourth components of v and x; `held` (null: none) marks particles that a pin holds. */
-static void derive_weights(lmi_body *body, const bool *held)
+/* How much more the held particles of a body in physical units weigh: by the region of theirs of which most is held. */
+static void weigh_held(const lmi_body *body, const bool *held, float *by)
 {
+    LMI_PARTICLES_EACH(body, n) { by[n] = (float)LMI_MOST_HELD; }
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        double mass = 0.0, of_held = 0.0;
+        for (uint32_t n = body->region_offsets[r]; n < body->region_offsets[r + 1]; n++) {
+            uint32_t p = body->members[n];
+            mass += body->mass[p];
+            of_held += held[p] ? body->mass[p] : 0.0;
+        }
+        for (uint32_t n = body->region_offsets[r]; of_held > 0.0 && n < body->region_offsets[r + 1]; n++) {
+            uint32_t p = body->members[n];
+            by[p] = fminf(by[p], (float)lmi_elastic_hold(of_held / mass));
+        }
+    }
+}
+
+/* The size and the masses in all; masses and fit weights into the fourth components of v and x; `held` (null: none) marks particles that a pin holds.
+ * `room` is for a number of every particle. */
+static void derive_weights(lmi_body *body, const bool *held, float *room)
+{
+    const bool elastic = lmi_is_elastic(&body->material);
     body->total_mass = 0.0;
     LMI_PARTICLES_EACH(body, n) { body->total_mass += body->mass[n]; }
     body->mean_mass = body->total_mass / body->particle_count;
@@ -363,10 +383,14 @@ static void derive_weights(lmi_body *body, const bool *held)
     for (uint32_t n = 0; n < body->membership_count; n++) {
         body->x[(size_t)body->members[n] * 4 + 3] += 1.0f;
     }
+    if (held && elastic) {
+        weigh_held(body, held, room);
+    }
     LMI_PARTICLES_EACH(body, n)
     {
         float *weight = body->x + (size_t)n * 4 + 3;
-        double mass = held && held[n] ? body->total_mass : body->mass[n];
+        double of_held = elastic && held && held[n] ? body->mass[n] * (double)room[n] : body->total_mass;
+        double mass = held && held[n] ? of_held : body->mass[n];
         *weight = *weight > 0.0f ? (float)(mass / body->mean_mass / *weight) : 0.0f;
     }
 }
@@ -375,15 +399,17 @@ static void derive_weights(lmi_body *body, const bool *held)
 static void make_regions(lmi_body *body, float *weights)
 {
     LMI_PARTICLES_EACH(body, n) { weights[n] = body->x[(size_t)n * 4 + 3]; }
+    lmi_elastic_shape shape = {0};
     body->elastic = lmi_is_elastic(&body->material);
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t first = body->region_offsets[r];
         lmi_region_make(&body->regions[r], body->rest, weights, body->members + first,
                         body->region_offsets[r + 1] - first);
         if (body->elastic) {
-            body->regions[r].square = lmi_elastic_square(body, r);
+            body->regions[r].square = lmi_elastic_square(body, r, &shape);
         }
     }
+    lmi_elastic_take_shape(body, &shape);
     body->square = lmi_elastic_least(body->regions, body->region_count);
     body->tuned_step = 0.0;
 }
@@ -448,7 +474,7 @@ static lm_result fill_body(lm_world *world, lmi_body *body, const lm_body_def *d
         body->material = def->material;
         body->plastic_material = def->material.yield > 0.0f;
         lmi_body_take_def(body, def);
-        derive_weights(body, NULL);
+        derive_weights(body, NULL, weights);
         make_regions(body, weights);
         lmi_body_place(body, def);
         body->shape_hash = lmi_hash_shape(body);
@@ -548,7 +574,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
     lmi_float_mode_enter(&host);
     uint32_t slot = 0;
     lm_body_def resolved = *def;
-    resolved.material = lmi_material_resolved(&def->material);
+    resolved.material = lmi_material_of(def);
     lm_result result = create(world, &resolved, &slot);
     /* Those that it has joined change too. */
     lmi_body *body = result == LM_OK ? lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY) : NULL;
@@ -582,6 +608,7 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
         }
     }
     lmi_body_rouse(world, body); /* what leans on it may fall */
+    lmi_joints_forget_body(world, slot);
     lmi_pins_free(world, body);
     lmi_drags_free(world, body);
     lmi_skeleton_forget(world, body);
@@ -661,7 +688,7 @@ bool lmi_body_update_weights(lm_world *world, lmi_body *body, const bool *held)
     if (ok && body->octree) {
         ok = lmi_octree_body_weigh(world, body, held);
     } else if (ok) {
-        derive_weights(body, held);
+        derive_weights(body, held, weights);
         make_regions(body, weights);
     }
     if (ok) {
@@ -764,7 +791,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
         } else if (body->octree) {
             ok = lmi_octree_body_weigh(world, body, held);
         } else {
-            derive_weights(body, held);
+            derive_weights(body, held, weights);
             make_regions(body, weights);
         }
         ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body) &&

@@ -8,6 +8,7 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/rotation.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "gpu/look.h"
@@ -19,56 +20,8 @@
 
 #include <string.h>
 
-/* Eigenvalues that differ by less than this share are equal: the rotations are equally near. */
-#define SAME_EIGENVALUE 1e-9
-
 /* How much of a socket's neighbourhood, as a share of its extent, is taken as rigid, so that flat ones have an affine map. */
 #define SOCKET_RIGID 1e-4
-
-/* The rotation nearest to the matrix `a` (world from rest); of equally near ones the smallest. */
-static dmat3 nearest_rotation(const dmat3 *a)
-{
-    double scale = 0.0, k[16], values[4], vectors[16], q[4] = {0};
-    for (int i = 0; i < 9; i++) {
-        scale = lmi_max(scale, fabs(a->m[i / 3][i % 3]));
-    }
-    const dmat3 identity = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}};
-    if (!(scale > 0.0)) {
-        return identity;
-    }
-    double s[3][3]; /* rest from world */
-    for (int i = 0; i < 9; i++) {
-        s[i / 3][i % 3] = a->m[i % 3][i / 3] / scale;
-    }
-    const double upper[16] = {
-        s[0][0] + s[1][1] + s[2][2], s[1][2] - s[2][1], s[2][0] - s[0][2], s[0][1] - s[1][0], s[1][2] - s[2][1],
-        s[0][0] - s[1][1] - s[2][2], s[0][1] + s[1][0], s[2][0] + s[0][2], s[2][0] - s[0][2], s[0][1] + s[1][0],
-        s[1][1] - s[0][0] - s[2][2], s[1][2] + s[2][1], s[0][1] - s[1][0], s[2][0] + s[0][2], s[1][2] + s[2][1],
-        s[2][2] - s[0][0] - s[1][1]};
-    memcpy(k, upper, sizeof k);
-    lmi_symmetric_eigen(4, k, values, vectors);
-    /* No turn at all, as far as it is among the nearest; w comes first. */
-    double length = 0.0;
-    for (int n = 0; n < 4 && values[0] - values[n] <= SAME_EIGENVALUE; n++) {
-        for (int i = 0; i < 4; i++) {
-            q[i] += vectors[n] * vectors[4 * i + n];
-        }
-    }
-    for (int i = 0; i < 4; i++) {
-        length += q[i] * q[i];
-    }
-    if (!(length > 1e-20)) { /* half a turn, whichever way */
-        length = 0.0;
-        for (int i = 0; i < 4; i++) {
-            q[i] = vectors[4 * i];
-            length += q[i] * q[i];
-        }
-    }
-    double f = 2.0 / length, w = q[0], x = q[1], y = q[2], z = q[3];
-    return (dmat3){{{1.0 - f * (y * y + z * z), f * (x * y - w * z), f * (x * z + w * y)},
-                    {f * (x * y + w * z), 1.0 - f * (x * x + z * z), f * (y * z - w * x)},
-                    {f * (x * z - w * y), f * (y * z + w * x), 1.0 - f * (x * x + y * y)}}};
-}
 
 /* In the quaternion with a positive w. */
 static lm_quat quat_of(const dmat3 *rotation)
@@ -124,7 +77,7 @@ static whole measure(const lmi_body *body)
         add_outer(&a, dvec_sub(position_of(body, n), w.centre), dvec_sub(rest_of(body, n), w.rest_centre),
                   body->mass[n] / body->total_mass);
     }
-    w.rotation = nearest_rotation(&a);
+    w.rotation = dmat_nearest_rotation(&a);
     return w;
 }
 
@@ -481,7 +434,7 @@ static void sum_patch(const lmi_body *body, const lm_socket *socket, patch *p, d
 static void fit_patch(patch *p, dmat3 *moved, dmat3 *rest, dmat3 *moving)
 {
     double rigid = SOCKET_RIGID * (rest->m[0][0] + rest->m[1][1] + rest->m[2][2]);
-    p->rotation = nearest_rotation(moved);
+    p->rotation = dmat_nearest_rotation(moved);
     const dmat3 cross = {{{0.0, -p->spin.z, p->spin.y}, {p->spin.z, 0.0, -p->spin.x}, {-p->spin.y, p->spin.x, 0.0}}};
     dmat3 turning = dmat_multiply(&cross, &p->rotation);
     p->map = p->rotation;

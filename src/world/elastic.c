@@ -9,8 +9,9 @@
 
 #define SIDE (2 * LMI_LATTICE_MAX_WIDTH + 1)
 #define GRAVITY 9.81
-#define MOST_BETA 0.95 /* beyond it the volume is kept by too much for a step */
-#define SAMPLED 4096u  /* regions of a lattice whose second moment is found */
+#define MOST_BETA 0.95         /* beyond it the volume is kept by too much for a step */
+#define LEAST_HELD (1.0 / 9.0) /* share of a region that a layer of particles is, at the surface, at width 4 */
+#define SAMPLED 4096u          /* regions of a lattice whose second moment is found */
 
 lm_stiffness lmi_stiffness_of(const lm_material *m)
 {
@@ -31,10 +32,9 @@ bool lmi_is_elastic(const lm_material *m)
     return kind == LM_STIFFNESS_YOUNG || kind == LM_STIFFNESS_SAG;
 }
 
-/* Poisson's ratio that regions are given: bars 6 cells thick and of widths 1 to 3 have 0.93 to 0.97 of it. */
 static double poisson_of(const lm_material *m)
 {
-    double most = MOST_BETA / (3.0 - MOST_BETA), nu = 1.04 * (double)m->poisson;
+    double most = MOST_BETA / (3.0 - MOST_BETA), nu = (double)m->poisson;
     return nu < most ? nu : most;
 }
 
@@ -46,6 +46,17 @@ lm_material lmi_material_resolved(const lm_material *material)
         m.beta = (float)(3.0 * nu / (1.0 + nu));
     }
     return m;
+}
+
+lm_material lmi_material_of(const lm_body_def *def)
+{
+    lm_material m = def->material;
+    bool meshed = def->lattice.triangles || def->octree.triangles || def->tets.triangles;
+    bool given = m.stiffness != LM_STIFFNESS_GIVEN || m.hertz != 0.0f || m.young != 0.0f || m.sag != 0.0f;
+    if (meshed && !given) {
+        m.sag = LM_DEFAULT_SAG;
+    }
+    return lmi_material_resolved(&m);
 }
 
 /* --- volume and height --- */
@@ -155,42 +166,69 @@ static void measure(lmi_body *body, const lm_body_def *def)
 
 /* --- second moments --- */
 
-double lmi_elastic_square_of(const double covariance[9], lm_dvec3 off)
+/* Adds a region of three <x²>, the largest first. */
+static void add_shape(lmi_elastic_shape *shape, const double values[3], double mass)
+{
+    double longest = values[0], middle = fmax(values[1], 0.0), least = fmax(values[2], 0.0);
+    if (longest > 0.0) {
+        double sum =
+            middle * least + longest * least + longest * middle; /* the product times the sum of the inverses */
+        shape->mass += mass;
+        shape->across += mass * 0.5 * (middle + least) / longest;
+        shape->bulk += sum > 0.0 ? mass * 3.0 * middle * least / sum : 0.0;
+    }
+}
+
+void lmi_elastic_take_shape(lmi_body *body, const lmi_elastic_shape *shape)
+{
+    body->across = shape->mass > 0.0 ? fmin(shape->across / shape->mass, 1.0) : 1.0;
+    body->swelling = shape->mass > 0.0 ? fmin(shape->bulk / shape->mass, 1.0) : 1.0;
+}
+
+double lmi_elastic_square_of(const double covariance[9], lm_dvec3 off, double mass, lmi_elastic_shape *shape)
 {
     double copy[9], values[3], vectors[9];
     memcpy(copy, covariance, sizeof copy);
     double mean = (covariance[0] + covariance[4] + covariance[8] + dvec_dot(off, off)) / 3.0;
     lmi_symmetric_eigen(3, copy, values, vectors);
+    add_shape(shape, values, mass);
     return fmax(values[0], mean);
 }
 
+/* What a particle counts in a region. */
+static double counts(const lmi_body *body, uint32_t place, bool alike)
+{
+    return alike ? 1.0 : body->lattice ? body->mass[place] / body->lattice->shape.degree[place] : body->mass[place];
+}
+
 /* Of some particles, by their masses or all alike, around one of them or (LMI_NONE) around none. */
-static double square_of(const lmi_body *body, const uint32_t *members, uint32_t count, uint32_t around, bool alike)
+static double square_of(const lmi_body *body, const uint32_t *members, uint32_t count, uint32_t around, bool alike,
+                        lmi_elastic_shape *shape)
 {
     double mass = 0.0, covariance[9] = {0};
     lm_dvec3 middle = lm_dvec3_zero();
     for (uint32_t n = 0; n < count; n++) {
-        double m = alike ? 1.0 : body->mass[members[n]];
+        double m = counts(body, members[n], alike);
         mass += m;
         middle = dvec_add(middle, dvec_scale(dvec_from(body->rest[members[n]]), m));
     }
     middle = dvec_scale(middle, 1.0 / mass);
     for (uint32_t n = 0; n < count; n++) {
         lm_dvec3 d = dvec_sub(dvec_from(body->rest[members[n]]), middle);
-        double p[3] = {d.x, d.y, d.z}, share = (alike ? 1.0 : body->mass[members[n]]) / mass;
+        double p[3] = {d.x, d.y, d.z}, share = counts(body, members[n], alike) / mass;
         for (int i = 0; i < 9; i++) {
             covariance[i] += share * p[i / 3] * p[i % 3];
         }
     }
     lm_dvec3 off = around == LMI_NONE ? lm_dvec3_zero() : dvec_sub(middle, dvec_from(body->rest[around]));
-    return lmi_elastic_square_of(covariance, off);
+    return lmi_elastic_square_of(covariance, off, mass, shape);
 }
 
-double lmi_elastic_square(const lmi_body *body, uint32_t r)
+double lmi_elastic_square(const lmi_body *body, uint32_t r, lmi_elastic_shape *shape)
 {
     uint32_t first = body->region_offsets[r], count = body->region_offsets[r + 1] - first;
     bool ring = body->tet_count > 0 && body->region_count == body->particle_count && !body->grain;
-    return square_of(body, body->members + first, count, ring ? body->place[r] : LMI_NONE, false);
+    return square_of(body, body->members + first, count, ring ? body->place[r] : LMI_NONE, false, shape);
 }
 
 double lmi_elastic_least(const lmi_region *regions, uint32_t count)
@@ -202,15 +240,18 @@ double lmi_elastic_least(const lmi_region *regions, uint32_t count)
     return least < INFINITY ? least : 1.0; /* single particles: nothing is strained */
 }
 
-static double square_of_lattice(const lmi_body *body)
+static double square_of_lattice(lmi_body *body)
 {
+    lmi_elastic_shape shape = {0}, unused = {0};
     uint32_t every = 1 + body->particle_count / SAMPLED;
     double fullest = 0.0;
     for (uint32_t n = 0; n < body->particle_count; n += every) {
         uint32_t in[SIDE * SIDE * SIDE], place = body->place[n];
         uint32_t count = lmi_lattice_region(&body->lattice->shape, place, in);
-        fullest = fmax(fullest, square_of(body, in, count, place, true));
+        fullest = fmax(fullest, square_of(body, in, count, place, true, &unused));
+        square_of(body, in, count, place, false, &shape);
     }
+    lmi_elastic_take_shape(body, &shape);
     return fullest > 0.0 ? fullest : 1.0;
 }
 
@@ -246,11 +287,35 @@ double lmi_elastic_young(const lmi_body *body)
 double lmi_elastic_omega_squared(const lmi_body *body)
 {
     double nu = body->material.mode == LM_MODE_RIGID ? 0.0 : poisson_of(&body->material);
-    /* Overlapping regions that change their shape at constant volume give way to each other: measured on hanging bars, 5 % at
-     * nu = 0.3, and less again towards 0.45. */
-    double beta = 3.0 * nu / (1.0 + nu), softer = 1.0 - 0.1 * beta * (1.0 - beta * beta * beta * beta);
-    return lmi_elastic_young(body) * body->volume / (softer * (1.0 - 2.0 * nu) * body->total_mass * body->square);
+    double beta = 3.0 * nu / (1.0 + nu), shear = 1.0 - beta, bulk = beta * body->swelling / 3.0;
+    double narrows = bulk > 0.0 ? -bulk / (shear * body->across + 2.0 * bulk) : 0.0,
+           young = shear + bulk * (1.0 + 2.0 * narrows);
+    return lmi_elastic_young(body) * body->volume / (young * body->total_mass * body->square);
 }
+
+uint32_t lmi_elastic_substeps(const lmi_body *body, double seconds)
+{
+    if (!lmi_is_elastic(&body->material)) {
+        return 1;
+    }
+    bool sag = lmi_stiffness_of(&body->material) == LM_STIFFNESS_SAG;
+    double most = sag ? LM_MAX_SAG_SUBSTEPS : LM_MAX_YOUNG_SUBSTEPS;
+    double count = ceil(sqrt(lmi_elastic_omega_squared(body)) * seconds * (1.0 - 1e-6));
+    return count < 1.0 ? 1 : count < most ? (uint32_t)count : (uint32_t)most;
+}
+
+double lmi_elastic_ease(const lm_material *m)
+{
+    return lmi_is_elastic(m) && m->mode == LM_MODE_LINEAR ? 1.0 - 2.0 * poisson_of(m) : 1.0;
+}
+
+float lmi_elastic_beyond(const lm_material *m)
+{
+    double ease = lmi_elastic_ease(m);
+    return (float)((1.0 - ease) / ease);
+}
+
+double lmi_elastic_hold(double share) { return share < LEAST_HELD ? 2.0 * LEAST_HELD / share : 2.0; }
 
 double lmi_elastic_pitch(const lmi_body *body)
 {
@@ -270,5 +335,5 @@ void lmi_elastic_tell(const lm_world *world, lmi_body *body)
              "body %u: Young's modulus is %.3g Pa in place of %.3g Pa, as stiff as the substep allows: %.0f substeps, "
              "or regions "
              "%.2g times as wide, would reach it",
-             body->slot + 1, (double)body->reached_young, lmi_elastic_young(body), ceil(world->substeps * more), more);
+             body->slot + 1, (double)body->reached_young, lmi_elastic_young(body), ceil(world->division * more), more);
 }

@@ -28,6 +28,10 @@
 
 #include <string.h>
 
+/* The share of the energy of the slowest stretching of a body that stands which is deformation: a quarter of a wave, whose mean
+ * is its motion as a whole, is left with 1 - 8/pi². Only that is damped where the damping is global. */
+#define DAMPED 0.18943
+
 lm_material lm_material_default(void)
 {
     lm_material material = {
@@ -138,7 +142,7 @@ void lmi_material_tune(lmi_body *body, double h)
         decay = m->damping_ratio * omega;
         alpha = omega * pace * h * (omega * pace * h);
     } else if (kind != LM_STIFFNESS_ALPHA) {
-        decay = m->damping_ratio * lmi_elastic_pitch(body);
+        decay = m->damping_ratio * lmi_elastic_pitch(body) / (m->damping_kind == LM_DAMPING_GLOBAL ? DAMPED : 1.0);
         alpha = lmi_elastic_omega_squared(body) * h * h;
     }
     body->beyond = alpha;
@@ -147,7 +151,8 @@ void lmi_material_tune(lmi_body *body, double h)
     body->reached_young = lmi_is_elastic(m) ? (float)(lmi_elastic_young(body) * (alpha / body->beyond)) : 0.0f;
     double taken = 1.0 - lmi_exp(-2.0 * decay * h * m->damping_every);
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
-    body->alpha = (float)alpha;
+    body->firmness = (float)alpha;
+    body->alpha = (float)(alpha * lmi_elastic_ease(m));
     body->damping = (float)taken;
     body->reached_hertz = (float)(sqrt(alpha) / (6.283185307179586 * h * pace));
     body->tuned_step = h;
@@ -181,8 +186,9 @@ lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material
     }
     const lm_material before = body->material;
     body->material = *material;
-    if (!body->lattice && lmi_is_elastic(material) != body->elastic) { /* the shares of regions are others */
-        bool ok = !body->octree || lmi_body_update_pinned(world, body);
+    if (lmi_is_elastic(material) !=
+        body->elastic) { /* the shares of regions are others, and what pins hold weighs otherwise */
+        bool ok = (body->lattice && body->first_pin == LMI_NONE) || lmi_body_update_pinned(world, body);
         if (!ok) {
             body->material = before;
             return lmi_fail(world, LM_ERROR_MEMORY, "lm_body_set_material: out of memory");

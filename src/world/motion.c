@@ -1,5 +1,6 @@
 #include "world/motion.h"
 #include "base/dmath.h"
+#include "collide/wrench.h"
 #include "lattice/lattice_body.h"
 
 #include <float.h>
@@ -79,14 +80,45 @@ lmi_holder lmi_mover_carries(const lmi_mover *mover)
     return (lmi_holder){mover->rotation, mover->pose.position, dvec_from(mover->velocity), dvec_from(mover->spin)};
 }
 
+void lmi_pins_bear(lmi_body *body, lm_dvec3 impulse, lm_dvec3 moment, lm_dvec3 about)
+{
+    moment = dvec_add(moment, dvec_cross(about, impulse));
+    body->outside_impulse = dvec_add(body->outside_impulse, impulse);
+    body->held_impulse = dvec_add(body->held_impulse, impulse);
+    body->held_moment = dvec_add(body->held_moment, moment);
+    body->held_origin = body->origin;
+}
+
+/* What the match gave goes to the movers of all pins, by how many particles they hold. */
+static void tell_movers(const lmi_step *step, lmi_body *body)
+{
+    uint32_t held = 0;
+    for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&step->world->pins, lmi_pin, n)->next) {
+        held += LMI_POOL_AT(&step->world->pins, lmi_pin, n)->count;
+    }
+    for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&step->world->pins, lmi_pin, n)->next) {
+        const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
+        double share = (double)pin->count / held;
+        if (pin->mover != LMI_NONE) {
+            lmi_wrench_of_mover(step->world, pin->mover, body->held_origin, dvec_scale(body->held_impulse, share),
+                                dvec_scale(body->held_moment, share));
+        }
+    }
+    body->held_impulse = body->held_moment = lm_dvec3_zero();
+}
+
 void lmi_pins_apply(const lmi_step *step, lmi_body *body)
 {
+    if (body->first_pin != LMI_NONE) {
+        tell_movers(step, body);
+    }
     for (uint32_t n = body->first_pin; n != LMI_NONE;) {
         const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
         lmi_holder carrier = {0};
         if (pin->mover != LMI_NONE) {
             carrier = lmi_mover_carries(LMI_POOL_AT(&step->world->movers, lmi_mover, pin->mover));
         }
+        lm_dvec3 impulse = lm_dvec3_zero(), moment = lm_dvec3_zero();
         for (uint32_t k = 0; k < pin->count; k++) {
             float *x = body->x + (size_t)pin->particles[k] * 4, *v = body->v + (size_t)pin->particles[k] * 4;
             lm_dvec3 target = pin->targets[k], velocity = lm_dvec3_zero();
@@ -94,7 +126,13 @@ void lmi_pins_apply(const lmi_step *step, lmi_body *body)
                 target = lmi_carry(&carrier, target, &velocity);
             }
             lm_dvec3 change = lmi_hold_particle(x, v, body->origin, target, velocity);
-            body->outside_impulse = dvec_add(body->outside_impulse, dvec_scale(change, v[3] * body->mean_mass));
+            lm_dvec3 given = dvec_scale(change, v[3] * body->mean_mass);
+            body->outside_impulse = dvec_add(body->outside_impulse, given);
+            impulse = dvec_add(impulse, given);
+            moment = dvec_add(moment, dvec_cross(dvec_sub(target, body->origin), given));
+        }
+        if (pin->mover != LMI_NONE) {
+            lmi_wrench_of_mover(step->world, pin->mover, body->origin, impulse, moment);
         }
         n = pin->next;
     }
@@ -190,7 +228,7 @@ bool lmi_is_overstretched(const lmi_step *step, const lmi_body *body)
         }
     }
     return spread > OVERSTRETCHED * body->rest_size ||
-           body->alpha / step->h * spread > 0.5 * SPEED_SHARE * LM_MAX_SPEED;
+           body->firmness / step->h * spread > 0.5 * SPEED_SHARE * LM_MAX_SPEED;
 }
 
 static lm_dvec3 position_of(const lmi_body *body, uint32_t n)

@@ -16,6 +16,10 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body);
 /* The body's drags, after the particles have moved: changes velocities, and positions as far as those changes carry. */
 void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 
+/* The match gave a body with pins momentum (N s), and angular momentum about a point (from the body's origin): in a fit what is held
+ * weighs more than it does. The pins bear it. */
+void lmi_pins_bear(lmi_body *body, lm_dvec3 impulse, lm_dvec3 moment, lm_dvec3 about);
+
 /* The body's pins, at the end of this substep; and a mover as what carries them. */
 void lmi_pins_apply(const lmi_step *step, lmi_body *body);
 lmi_holder lmi_mover_carries(const lmi_mover *mover);

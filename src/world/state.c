@@ -106,8 +106,10 @@ lm_result lm_body_get_info(const lm_world *world, lm_body_id id, lm_body_info *i
     info->density = (float)(body->total_mass / body->volume);
     info->young = lmi_is_elastic(&body->material) ? (float)lmi_elastic_young(body) : 0.0f;
     info->reached_young = body->reached_young;
-    double more = ceil(world->substeps * sqrt(body->beyond) * (1.0 - 1e-9));
-    info->substeps_needed = !body->stiffness_limited ? world->substeps : more < 1e9 ? (uint32_t)more : 1000000000u;
+    double more = ceil(world->division * sqrt(body->beyond) * (1.0 - 1e-9));
+    info->substeps_needed = !body->stiffness_limited ? (world->substeps ? world->substeps : world->division)
+                            : more < 1e9             ? (uint32_t)more
+                                                     : 1000000000u;
     info->reached_hertz = body->reached_hertz;
     info->spacing = body->lattice ? (float)body->lattice->shape.spacing : 0.0f;
     info->width = body->lattice ? body->lattice->shape.width : 0;

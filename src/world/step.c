@@ -7,6 +7,7 @@
  *       movers and bones go on, and what rides on movers is put in place     collide/place.c, skeleton/
  *       bodies move by themselves                                            stages.c, or gpu/gpu.c
  *       bodies meet each other and all they touch                            contact/mutual.c
+ *       joints hold; what movers and colliders were given is added up        joint/joint_solve.c, collide/wrench.c
  *       skins follow, after the last one                                     skin/skin.c
  *   conclude    who touched whom, who falls asleep or wakes, sums
  *
@@ -17,12 +18,14 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "collide/place.h"
+#include "collide/wrench.h"
 #include "contact/mutual.h"
 #include "contact/penalty.h"
 #include "contact/sleep.h"
 #include "contact/touching.h"
 #include "fracture/fracture.h"
 #include "gpu/gpu.h"
+#include "joint/joint.h"
 #include "lattice/herd.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
@@ -54,7 +57,8 @@ static bool reserve_all(lm_world *world, double seconds)
     world->surfaces = surfaces;
     world->flows = flows;
     return ok && lmi_stages_reserve(world) && lmi_mutual_reserve(world) && lmi_touchings_reserve(world) &&
-           lmi_penalty_reserve(world) && lmi_fracture_step(world);
+           lmi_penalty_reserve(world) && lmi_wrenches_reserve(world) && lmi_joints_reserve(world) &&
+           lmi_fracture_step(world);
 }
 
 /* Changes of detail, and all memory that the step needs, unless a device goes on where it was. May be repeated after a failure, which
@@ -113,6 +117,8 @@ static bool begin_step(lm_world *world, double seconds, double h, bool continues
     if (!continues || lmi_gpu_tells(world)) { /* else a device that goes on keeps no list of what touches */
         lmi_touchings_begin(world);
     }
+    lmi_wrenches_begin(world);
+    lmi_joints_begin(world);
     lmi_movers_aim(world, seconds);
     lmi_bones_aim(world, seconds);
     return on_device;
@@ -137,13 +143,14 @@ static uint32_t place_flows(lm_world *world, double h)
 static lmi_step place(lm_world *world, double h, uint32_t substep)
 {
     lmi_movers_advance(world, h);
+    lmi_meshes_advance(world, h, substep);
     lmi_bones_advance(world, substep);
     lmi_step step = {.world = world,
                      .h = h,
                      .gravity = dvec_from(world->gravity),
                      .surfaces = world->surfaces,
                      .flows = world->flows,
-                     .last = substep + 1 == world->substeps};
+                     .last = substep + 1 == world->division};
     step.surface_count = lmi_surfaces_place(world, world->surfaces, &step.solids);
     step.flow_count = place_flows(world, h);
     return step;
@@ -153,6 +160,9 @@ static lmi_step place(lm_world *world, double h, uint32_t substep)
  * the host. */
 static bool run_substep(lm_world *world, double h, uint32_t substep, bool on_device)
 {
+    if (world->substep_function) {
+        world->substep_function(world, h, world->substep_user);
+    }
     const lmi_step step = place(world, h, substep);
     lmi_left left = on_device ? lmi_gpu_substep(&step) : LMI_LEFT_ALL;
     if (left == LMI_LEFT_NOTHING) {
@@ -167,6 +177,8 @@ static bool run_substep(lm_world *world, double h, uint32_t substep, bool on_dev
         lmi_stages_run(&step);
     }
     lmi_mutual_contacts(&step);
+    lmi_joints_solve(&step);
+    lmi_wrenches_end_substep(world);
     if (step.last) {
         lmi_skins_follow(world);
     }
@@ -207,6 +219,8 @@ static void conclude(lm_world *world, double seconds, bool on_device)
 {
     lmi_bones_arrive(world);
     lmi_movers_arrive(world);
+    lmi_meshes_arrive(world);
+    world->wrench_lost = on_device;
     world->time += seconds;
     end_forces(world);
     switch (on_device ? lmi_gpu_conclude(world, seconds) : LMI_END_SHARED) {
@@ -226,6 +240,19 @@ static void conclude(lm_world *world, double seconds, bool on_device)
     }
 }
 
+/* As many substeps as the bodies that are awake ask for. */
+static uint32_t division_of(const lm_world *world, double seconds)
+{
+    uint32_t most = 1;
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        const lmi_body *body = lmi_body_at(world, n);
+        uint32_t count = lmi_body_is_out(body) ? 1 : lmi_elastic_substeps(body, seconds);
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
 lm_result lm_world_step(lm_world *world, double seconds)
 {
     if (!(seconds > 0.0 && seconds <= 1.0)) {
@@ -235,12 +262,13 @@ lm_result lm_world_step(lm_world *world, double seconds)
     uint64_t start = lmi_os_nanoseconds();
     lm_result result = LM_OK;
     bool continues;
-    double h = seconds / world->substeps;
+    world->division = world->substeps ? world->substeps : division_of(world, seconds);
+    double h = seconds / world->division;
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     if (prepare(world, seconds, h, &continues)) {
         bool on_device = begin_step(world, seconds, h, continues);
-        for (uint32_t n = 0; n < world->substeps; n++) {
+        for (uint32_t n = 0; n < world->division; n++) {
             on_device = run_substep(world, h, n, on_device);
         }
         conclude(world, seconds, on_device);

@@ -3,11 +3,13 @@
  */
 #include "world/world.h"
 #include "base/cpu.h"
+#include "collide/wrench.h"
 #include "contact/mutual.h"
 #include "contact/solver.h"
 #include "contact/touching.h"
 #include "gpu/gpu.h"
 #include "gpu/look.h"
+#include "joint/joint.h"
 #include "lattice/herd.h"
 #include "lattice/lattice_body.h"
 #include "skeleton/skeleton.h"
@@ -78,12 +80,18 @@ static lm_result fail_early(const lm_log *log, lm_result result, const char *for
     return result;
 }
 
+static void write_line(lm_result result, const char *line, void *user)
+{
+    (void)result, (void)user;
+    fprintf(stderr, "limber: %s\n", line);
+}
+
 lm_world_def lm_world_def_default(void)
 {
     lm_world_def def;
     memset(&def, 0, sizeof def);
     def.gravity.y = -9.81f;
-    def.substeps = 1;
+    def.log.write = write_line;
     def.cookie = WORLD_COOKIE;
     return def;
 }
@@ -97,8 +105,8 @@ static const char *gravity_fault(lm_vec3 gravity)
 
 static const char *def_fault(const lm_world_def *def)
 {
-    if (def->substeps < 1 || def->substeps > LM_MAX_SUBSTEPS) {
-        return "substeps must be 1 to 1024";
+    if (def->substeps > LM_MAX_SUBSTEPS) {
+        return "substeps must be 0 to 1024";
     }
     if (def->workers > LM_MAX_WORKERS) {
         return "workers must be at most 64";
@@ -148,6 +156,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
     lmi_pool_init(&world->drags, sizeof(lmi_drag));
     lmi_pool_init(&world->fields, sizeof(lm_field_def));
     lmi_pool_init(&world->skeletons, sizeof(lmi_skeleton));
+    lmi_pool_init(&world->joints, sizeof(lmi_joint));
     world->workers = lmi_workers_create(&world->memory, def->workers, &def->tasks);
     if (world->workers) {
         uint32_t count = lmi_workers_count(world->workers);
@@ -176,6 +185,7 @@ void lmi_world_clear(lm_world *world)
     {
         lmi_skeleton_free(&world->memory, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n));
     }
+    LMI_POOL_EACH(&world->joints, n) { lmi_joint_free(&world->memory, LMI_POOL_AT(&world->joints, lmi_joint, n)); }
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_solid_free(&world->memory, &LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
@@ -187,6 +197,7 @@ void lmi_world_clear(lm_world *world)
     lmi_pool_free(&world->drags, &world->memory);
     lmi_pool_free(&world->fields, &world->memory);
     lmi_pool_free(&world->skeletons, &world->memory);
+    lmi_pool_free(&world->joints, &world->memory);
     for (uint32_t n = 0; n < world->batch_count; n++) {
         lmi_pack_free(&world->batches[n].pack, &world->memory);
         lmi_batch_disperse(world, &world->batches[n]);
@@ -224,6 +235,8 @@ void lm_world_destroy(lm_world *world)
     }
     lmi_mutual_free(world);
     lmi_touchings_free(world);
+    lmi_wrenches_free(world);
+    lmi_joints_free(world);
     lmi_release(&world->memory, world->piece_tasks, world->piece_capacity, sizeof *world->piece_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);
@@ -249,12 +262,19 @@ lm_vec3 lm_world_get_gravity(const lm_world *world) { return world->gravity; }
 
 lm_result lm_world_set_substeps(lm_world *world, uint32_t substeps)
 {
-    if (substeps < 1 || substeps > LM_MAX_SUBSTEPS) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_substeps: %u, must be 1 to %d", substeps,
+    if (substeps > LM_MAX_SUBSTEPS) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_world_set_substeps: %u, must be 0 to %d", substeps,
                         LM_MAX_SUBSTEPS);
     }
     world->substeps = substeps;
     return LM_OK;
+}
+
+void lm_world_set_substep_function(lm_world *world, lm_substep *function, void *user)
+{
+    lmi_world_change(world, LMI_CHANGE_WORLD);
+    world->substep_function = function;
+    world->substep_user = user;
 }
 
 uint32_t lm_world_get_substeps(const lm_world *world) { return world->substeps; }
@@ -290,6 +310,12 @@ uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *ids, uint
     return list_ids(&world->colliders, ids, capacity);
 }
 
+uint32_t lm_world_get_joints(const lm_world *world, lm_joint_id *ids, uint32_t capacity)
+{
+    _Static_assert(sizeof *ids == sizeof(lmi_id), "an id is a slot and a generation");
+    return list_ids(&world->joints, ids, capacity);
+}
+
 void lm_world_get_stats(const lm_world *world, lm_stats *stats)
 {
     memset(stats, 0, sizeof *stats);
@@ -307,6 +333,7 @@ void lm_world_get_stats(const lm_world *world, lm_stats *stats)
         stats->memberships += lmi_body_memberships(body);
     }
     stats->steps = world->steps;
+    stats->substeps = world->division ? world->division : world->substeps ? world->substeps : 1;
     stats->step_seconds = world->step_seconds;
     memcpy(stats->stage_seconds, world->stage_seconds, sizeof stats->stage_seconds);
     stats->contacts_left_out = world->touchings ? world->touchings->left_out : 0;

@@ -3,7 +3,7 @@
  *
  * reads   definitions and calls of the host program; what other rooms have found in a step
  * writes  everything in a world
- * uses    base collide match touch; in sources also cluster contact cut fracture gpu lattice octree skeleton skin snapshot
+ * uses    base collide match touch; in sources also cluster contact cut fracture gpu joint lattice octree skeleton skin snapshot
  *
  *   access.c     the one way to a body for the calls of a host program; a device is told there (in_step.h: in a step)
  *   step.c       one step, as the list of what happens      stages.c    batches of bodies through their stages, on the host
@@ -94,7 +94,9 @@ typedef struct lmi_body {
     double volume;    /* cubic metres (world/elastic.h) */
     double height;    /* metres along the vertical, as it was made */
     double square;    /* the least <x²> of its regions, of a lattice the mean, m² */
-    bool elastic;     /* regions pull by their own <x²>: its material is in physical units, and it is no lattice */
+    double across;    /* <x²> across the longest axes of regions, over that along them */
+    double swelling;  /* what resists a change of volume; both as shares of what whole regions have (world/elastic.h) */
+    bool elastic;     /* its material is in physical units: regions pull by their own <x²>, but in lattices */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;
     float fastest; /* speed of its fastest particle in this substep, m/s; where there are solids to meet */
@@ -134,6 +136,7 @@ typedef struct lmi_body {
     /* The share of the way to the goal and of the deformation velocity lost in a substep of `tuned_step` seconds. */
     double tuned_step;
     float alpha;
+    float firmness; /* the share of a strain that a substep takes away: alpha, and more in physical units (elastic.h) */
     float damping;
     uint32_t damping_turn; /* state: substeps since the last that was damped */
     float damping_now;     /* damping, or 0 in a substep without */
@@ -153,6 +156,9 @@ typedef struct lmi_body {
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
+    lm_dvec3 held_impulse,
+        held_moment; /* that the match gave a body with pins, N s; about `held_origin`: pins bear it (motion.c) */
+    lm_dvec3 held_origin;
     struct lmi_touching
         *touched; /* [LM_MAX_TOUCHED_COLLIDERS] walls in this call; null: nobody asks (contact/touching.h) */
     uint32_t touched_count, touched_left_out;
@@ -167,6 +173,7 @@ typedef struct lmi_body {
     uint32_t island; /* state: slot of the first of those that fell asleep together */
     uint32_t first_pin, first_drag, first_force;
     uint32_t skeleton; /* slot or LMI_NONE */
+    uint32_t joints;   /* that have an end on it */
 } lmi_body;
 
 /* Every particle of a body by its place; the places of a lattice that have none are passed over. */
@@ -227,7 +234,8 @@ struct lm_world {
     struct lmi_gpu *gpu; /* null: none was asked for, or there is none (gpu/gpu.h) */
 
     lm_vec3 gravity;
-    uint32_t substeps;
+    uint32_t substeps; /* 0: as many as are needed */
+    uint32_t division; /* substeps of the last step */
     double time;
     uint64_t steps;
 
@@ -239,7 +247,7 @@ struct lm_world {
     bool has_eye;
     lm_dvec3 eye; /* where the camera is, for level of detail */
 
-    lmi_pool bodies, movers, colliders, pins, drags, fields, skeletons;
+    lmi_pool bodies, movers, colliders, pins, drags, fields, skeletons, joints;
     lmi_force *forces;
     uint32_t force_count, force_capacity;
 
@@ -262,6 +270,18 @@ struct lm_world {
 
     lm_break *breaks; /* of the last step */
     uint32_t break_count, break_capacity;
+
+    /* What colliders, and after them movers, were given (collide/wrench.h): in the substep that runs, and before. Those that there were
+     * when the last step began, by their slots. */
+    struct lmi_account *accounts;
+    lmi_wrenches *wrenches;
+    uint32_t account_capacity, wrench_capacity, wrench_colliders, wrench_movers;
+    bool wrench_lost; /* a device has made the last step */
+
+    struct lmi_joining *joining; /* joints in a substep (joint/joining.h) */
+
+    lm_substep *substep_function;
+    void *substep_user;
 
     double step_seconds;
     double stage_seconds[LM_STAGE_COUNT];

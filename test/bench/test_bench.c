@@ -11,7 +11,7 @@
 #include "bench/plain_polar.h"
 #include "bench/report.h"
 #include "io/json.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -94,12 +94,12 @@ static void test_plain_polar(void **state)
 /* A thrown, spinning, squashed cube with so many clusters along each axis. */
 static lm_world *make_world(lm_mode mode, uint32_t clusters, lm_body_id *body, uint32_t *count)
 {
-    shape_def shape = shape_def_default();
+    lm_shape_def shape = lm_shape_def_default();
     shape.detail = 5;
-    shape_mesh mesh;
-    shape_cloud cloud;
-    assert_int_equal(shape_make_mesh(&shape, &mesh), LM_OK);
-    assert_int_equal(shape_make_cloud(&shape, &mesh, 300, &cloud), LM_OK);
+    lm_shape_mesh mesh;
+    lm_shape_cloud cloud;
+    assert_int_equal(lm_shape_make_mesh(&shape, &mesh), LM_OK);
+    assert_int_equal(lm_shape_make_cloud(&shape, &mesh, 300, &cloud), LM_OK);
     lm_world_def world_def = lm_world_def_default();
     world_def.workers = 1;
     world_def.substeps = 2;
@@ -116,8 +116,8 @@ static lm_world *make_world(lm_mode mode, uint32_t clusters, lm_body_id *body, u
     for (uint32_t i = 0; i < cloud.point_count; i++) cloud.points[i].y *= 0.8f;
     assert_int_equal(lm_body_set_state(world, *body, lm_dvec3_zero(), cloud.points, NULL), LM_OK);
     *count = cloud.point_count;
-    shape_cloud_free(&cloud);
-    shape_mesh_free(&mesh);
+    lm_shape_cloud_free(&cloud);
+    lm_shape_mesh_free(&mesh);
     return world;
 }
 
@@ -330,20 +330,21 @@ static char *capture(const char *name, const bench_options *options, int *status
 
 static void assert_string_key(const json_value *row, const char *key)
 {
-    const json_value *value = json_get(row, key);
+    const json_value *value = lmi_json_get(row, key);
     if (!value || value->kind != JSON_KIND_STRING || value->length == 0) fail_msg("no string \"%s\" in a row", key);
 }
 
 static double number_key(const json_value *row, const char *key)
 {
-    const json_value *value = json_get(row, key);
+    const json_value *value = lmi_json_get(row, key);
     if (!value || value->kind != JSON_KIND_NUMBER) fail_msg("no number \"%s\" in a row", key);
     return value->number;
 }
 
 static bool is_plain_of(const json_value *row, const char *stage)
 {
-    return strcmp(json_get(row, "variant")->text, "plain") == 0 && strcmp(json_get(row, "stage")->text, stage) == 0;
+    return strcmp(lmi_json_get(row, "variant")->text, "plain") == 0 &&
+           strcmp(lmi_json_get(row, "stage")->text, stage) == 0;
 }
 
 /* Every line is an object with the agreed keys; returns how many rows the plain variant has for the stage. */
@@ -351,19 +352,19 @@ static uint32_t check_rows(char *bytes, const char *bench, const char *stage)
 {
     uint32_t plain = 0;
     for (char *line = strtok(bytes, "\n"); line; line = strtok(NULL, "\n")) {
-        json_document *document = json_create();
+        json_document *document = lmi_json_create();
         assert_non_null(document);
         json_error error;
-        const json_value *row = json_parse(document, line, strlen(line), NULL, &error);
+        const json_value *row = lmi_json_parse(document, line, strlen(line), NULL, &error);
         if (!row) fail_msg("%s in %s", error.text, line);
         static const char *const strings[] = {"bench", "case", "variant", "stage", "isa"};
         for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++) assert_string_key(row, strings[i]);
-        assert_string_equal(json_get(row, "bench")->text, bench);
+        assert_string_equal(lmi_json_get(row, "bench")->text, bench);
         assert_true(number_key(row, "particles") > 0.0 && number_key(row, "threads") > 0.0);
         double fastest = number_key(row, "ns_per_particle_step"), median = number_key(row, "median_ns");
         assert_true(fastest >= 0.0 && median >= fastest * 0.999);
         plain += is_plain_of(row, stage);
-        json_free(document);
+        lmi_json_free(document);
     }
     return plain;
 }

@@ -110,7 +110,7 @@ class CommandLine(Tool):
     def test_help_and_version(self):
         self.assertIn("usage:", self.succeed("--help"))
         self.assertRegex(self.succeed("--version"), r"^limber \d+\.\d+\.\d+\n$")
-        for command in ["list", "devices", "run", "render", "export", "bench", "shape", "info", "schema"]:
+        for command in ["list", "devices", "run", "render", "export", "bench", "validate", "shape", "info", "schema"]:
             self.assertIn("usage: limber " + command, self.succeed(command, "--help"))
 
     def test_list_names_every_scene(self):

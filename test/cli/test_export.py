@@ -26,6 +26,18 @@ FRAMES, RATE = 48, 15  # 13 frames from 0 to 0.8 s
 COUNT = 13
 
 
+# A column of a metre on a floor without friction; the stress at a height is the weight above, over the area.
+COLUMN = """{"limber": 1, "substeps": 8, "frames": 300, "colliders": [{"shape": "plane", "friction": 0}],
+ "bodies": [{"shape": {"name": "box", "size": [0.5, 1, 0.5], "detail": 4}, "at": [0, 0.5, 0], "density": 1000,
+  "lattice": {"spacing": 0.1, "width": 2}, "material": {"young": 1e6, "poisson": 0.2, "damping_ratio": 0.5, "friction": 0}}]}"""
+
+
+def von_mises(stress):
+    """From xx yy zz xy yz zx."""
+    xx, yy, zz, xy, yz, zx = stress
+    return math.sqrt(0.5 * ((xx - yy) ** 2 + (yy - zz) ** 2 + (zz - xx) ** 2) + 3 * (xy * xy + yz * yz + zx * zx))
+
+
 class Export(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -105,7 +117,8 @@ class Export(unittest.TestCase):
                              [tuple(t) for t in self.frames[i][1]])
             inside = files.read_vtu(self.path(entries[2 * i][2]))
             count = len(inside["Points"]) // 3
-            for name, width in (("velocity", 3), ("mass", 1), ("strain", 6), ("stretch", 1), ("region", 1),
+            for name, width in (("velocity", 3), ("mass", 1), ("strain", 6), ("stretch", 1), ("stress", 6),
+                                ("von_mises", 1), ("region", 1),
                                 ("piece", 1), ("body", 1)):
                 self.assertEqual(len(inside[name]), width * count, name)
             self.assertTrue(all(map(math.isfinite, inside["strain"])))
@@ -120,6 +133,33 @@ class Export(unittest.TestCase):
             e = ((inside["stretch"][n] + 1) ** 2 - 1) / 2
             a, b, c = xx - e, yy - e, zz - e
             self.assertLess(abs(a * (b * c - yz * yz) - xy * (xy * c - yz * zx) + zx * (xy * yz - b * zx)), 1e-6)
+
+    def test_stress(self):
+        """Von Mises' belongs to the tensor; a file with Z up has the same tensor along other axes; a column at rest on the ground bears
+        its weight."""
+        inside = files.read_vtu(self.path("t.particles.%04d.vtu" % (COUNT - 1)))
+        self.assertGreater(max(inside["von_mises"]), 0.0)
+        for n, mises in enumerate(inside["von_mises"]):
+            self.assertAlmostEqual(mises, von_mises(inside["stress"][6 * n:6 * n + 6]), delta=1e-4 * max(mises, 1e-3))
+        scene = os.path.join(self.folder.name, "column.json")
+        with open(scene, "w") as file:
+            file.write(COLUMN)
+        for name, more in (("c.vtu", ()), ("z.vtu", ("--up", "z"))):
+            done = self.run_limber("export", scene, "--frames", "300", "--fps", "1", "--out", name, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        y_up, z_up = (files.read_vtu(self.path("%s.particles.0005.vtu" % n)) for n in "cz")
+        expected, counted = 0.0, 0
+        for n in range(len(y_up["von_mises"])):
+            (x, y, z), (u, v, w) = y_up["Points"][3 * n:3 * n + 3], z_up["Points"][3 * n:3 * n + 3]
+            self.assertEqual((x, y, z), (u, w, -v))
+            a, b = y_up["stress"][6 * n:6 * n + 6], z_up["stress"][6 * n:6 * n + 6]
+            xx, yy, zz, xy, yz, zx = a
+            self.assertEqual(list(b), [xx, zz, yy, -zx, -yz, xy])
+            if 0.2 < y < 0.7:
+                expected += yy / (-1000 * 9.81 * (1.0 - y))
+                counted += 1
+        self.assertGreater(counted, 100)
+        self.assertAlmostEqual(expected / counted, 1.0, delta=0.1)
 
     def test_csv(self):
         with open(self.path("t.csv"), newline="") as file:

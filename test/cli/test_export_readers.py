@@ -122,8 +122,8 @@ class Readers(unittest.TestCase):
                                 *map(str, LOOKED_AT)])
             self.compare(scene, frames["frames"])
             for arrays in frames["particles"]:
-                self.assertEqual(arrays, {"velocity": 3, "mass": 1, "strain": 6, "stretch": 1, "region": 1, "piece": 1,
-                                          "body": 1})
+                self.assertEqual(arrays, {"velocity": 3, "mass": 1, "strain": 6, "stretch": 1, "stress": 6,
+                                          "von_mises": 1, "region": 1, "piece": 1, "body": 1})
 
 
 def turned(triangle):

@@ -155,7 +155,9 @@ class Rendering(unittest.TestCase):
     def succeed(self, *arguments, **options):
         done = limber(*arguments, **options)
         self.assertEqual(done.returncode, 0, (arguments, done.stderr))
-        self.assertEqual(done.stderr, "")
+        # A scene may ask for more stiffness than its substeps reach; the log says so.
+        lines = [line for line in done.stderr.splitlines() if "as stiff as the substep allows" not in line]
+        self.assertEqual(lines, [])
         return done.stdout
 
     def refuse(self, code, *arguments, **options):
@@ -493,9 +495,9 @@ class Failures(Rendering):
                              "--view %s: none leaves the bodies out (expected no other view with it)" % views)
         for views in ["speed,strain", "regions,speed", "strain,surface,regions"]:
             self.assertEqual(self.refuse(1, "render", "modes", "--view", views, "--out", out),
-                             "--view %s: a body has one colour (expected one of regions, speed and strain)" % views)
+                             "--view %s: a body has one colour (expected one of regions, speed, strain and stress)" % views)
         self.assertEqual(self.refuse(2, "render", "modes", "--range", "2", "--out", out),
-                         "render: --range is for --view speed and --view strain")
+                         "render: --range is for --view speed, strain and stress")
         self.assertIn('no view ""', self.refuse(1, "render", "modes", "--view", "surface,", "--out", out))
 
     def test_outputs_that_cannot_be_written(self):

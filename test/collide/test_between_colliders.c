@@ -6,7 +6,7 @@
  *     test_between_colliders          some of it, few frames
  *     test_between_colliders 200      all of it and 200 random scenes, 120 frames, every instruction set with 1, 2 and 5 workers
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/things.h"
 
 #include <stdio.h>
@@ -34,7 +34,7 @@ static lm_collider_mesh cube_mesh(bool solid)
                                        {-1, 1, -1},  {1, 1, -1},  {1, 1, 1},  {-1, 1, 1}};
     static const uint32_t faces[36] = {4, 7, 6, 4, 6, 5, 0, 1, 2, 0, 2, 3, 0, 4, 5, 0, 5, 1,
                                        1, 5, 6, 1, 6, 2, 2, 6, 7, 2, 7, 3, 3, 7, 4, 3, 4, 0};
-    return (lm_collider_mesh){corners, 8, faces, solid ? 12 : 2, solid};
+    return (lm_collider_mesh){corners, 8, faces, solid ? 12 : 2, solid, false};
 }
 
 static lm_collider_def shape_def_of(lm_shape shape, bool solid)
@@ -180,12 +180,12 @@ static scene make_fine_pad(lm_isa isa, uint32_t workers)
 {
     scene s = {.world = make_world_with(-9.81, isa, workers)};
     add_colliders(&s, PAD);
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
     how.name = "box";
     how.size = (lm_vec3){1.0f, 0.1f, 1.0f};
     how.detail = 6;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
     def.lattice.vertices = mesh.vertices;
     def.lattice.vertex_count = mesh.vertex_count;
@@ -197,14 +197,14 @@ static scene make_fine_pad(lm_isa isa, uint32_t workers)
     def.material.hertz = 2.0f;
     def.pose.position.y = 0.06;
     make_body(s.world, &def);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return s;
 }
 
 /* Scenes beside the arrangements. */
 enum { RANDOM = ARRANGEMENTS, FINE_PAD };
 
-static lm_vec3 random_vector(random_state *random, double half) { return to_float(random_in_cube(random, half)); }
+static lm_vec3 lmi_random_vector(random_state *random, double half) { return to_float(random_in_cube(random, half)); }
 
 static scene make_random(uint64_t seed, lm_isa isa, uint32_t workers)
 {
@@ -218,7 +218,7 @@ static scene make_random(uint64_t seed, lm_isa isa, uint32_t workers)
         bool solid = random_below(&random, 2), moves = random_below(&random, 2);
         ref_vec at = random_in_box(&random, ref_v(-0.8, -0.4, -0.8), ref_v(0.8, 0.9, 0.8));
         ref_vec turn = random_in_cube(&random, n == 0 ? 0.3 : 1.5);
-        lm_vec3 velocity = random_vector(&random, 2.0), spin = random_vector(&random, 2.0);
+        lm_vec3 velocity = lmi_random_vector(&random, 2.0), spin = lmi_random_vector(&random, 2.0);
         if (!moves) velocity = spin = (lm_vec3){0, 0, 0};
         add_collider(&s, shape, solid, to_dvec3(at), turn, velocity, spin);
     }
@@ -228,7 +228,7 @@ static scene make_random(uint64_t seed, lm_isa isa, uint32_t workers)
         def.size = to_float(random_in_box(&random, ref_v(0.3, 0.3, 0.3), ref_v(1.2, 1.2, 1.2)));
         def.pose.position = to_dvec3(random_in_box(&random, ref_v(-0.6, 0.0, -0.6), ref_v(0.6, 1.2, 0.6)));
         def.pose.rotation = quaternion(random_in_cube(&random, 2.0));
-        def.velocity = random_vector(&random, 5.0);
+        def.velocity = lmi_random_vector(&random, 5.0);
         double friction = random_range(&random, 0.0, 1.0), bounce = random_range(&random, 0.0, 0.8);
         def.material = random_below(&random, 3) ? soft_material(friction, bounce) : stiff_material(friction, bounce);
         def.mask = meet;

@@ -42,8 +42,9 @@ static lm_collider_def ground_def(ground kind, float half)
         const uint32_t corner[6] = {a, b, d, a, d, c};
         for (int i = 0; i < 6; i++) triangles[count++] = corner[i];
     }
-    def.mesh = (lm_collider_mesh){vertices, kind == GROUND_PLATE ? 2 * SIDE * SIDE : SIDE * SIDE, triangles, count / 3,
-                                  kind == GROUND_PLATE};
+    def.mesh = (lm_collider_mesh){
+        vertices, kind == GROUND_PLATE ? 2 * SIDE * SIDE : SIDE * SIDE, triangles, count / 3, kind == GROUND_PLATE,
+        false};
     return def;
 }
 

@@ -5,7 +5,7 @@
  * With an argument (`all`) over thicknesses, stiffnesses, masses, drops and substeps, as a table of what holds: a mat that its own
  * weight or the ball stretches to several times its length does not.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -24,19 +24,19 @@ typedef struct trial {
     uint32_t substeps;
 } trial;
 
-static shape_mesh make_shape(const char *name, lm_vec3 size, float detail)
+static lm_shape_mesh make_shape(const char *name, lm_vec3 size, float detail)
 {
-    shape_mesh mesh;
-    shape_def def = shape_def_default();
+    lm_shape_mesh mesh;
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
     def.size = size;
     def.detail = detail;
-    assert_ok(shape_make_mesh(&def, &mesh));
+    assert_ok(lm_shape_make_mesh(&def, &mesh));
     return mesh;
 }
 
-static lm_body_id add(lm_world *world, const trial *t, const shape_mesh *m, uint32_t particles, double mass, double y,
-                      double speed)
+static lm_body_id add(lm_world *world, const trial *t, const lm_shape_mesh *m, uint32_t particles, double mass,
+                      double y, double speed)
 {
     lm_body_def def = lm_body_def_default();
     def.mass = (float)mass;
@@ -101,8 +101,8 @@ static double run(const trial *t, int frames)
     def.workers = 1;
     if (t->fly > 0.0) def.gravity = (lm_vec3){0.0f, 0.0f, 0.0f};
     assert_ok(lm_world_create(&def, &world));
-    shape_mesh ball = make_shape("sphere", (lm_vec3){2 * RADIUS, 2 * RADIUS, 2 * RADIUS}, 8);
-    shape_mesh slab = make_shape("box", (lm_vec3){2.0f, (float)t->thick, 2.0f}, 16);
+    lm_shape_mesh ball = make_shape("sphere", (lm_vec3){2 * RADIUS, 2 * RADIUS, 2 * RADIUS}, 8);
+    lm_shape_mesh slab = make_shape("box", (lm_vec3){2.0f, (float)t->thick, 2.0f}, 16);
     lm_body_id mat = add(world, t, &slab, 2000, 4.0, 0.0, 0.0);
     lm_body_id id = add(world, t, &ball, 300, t->mass, 0.5 * t->thick + RADIUS + t->drop, t->fly);
     if (t->fly <= 0.0) pin(world, mat);
@@ -111,8 +111,8 @@ static double run(const trial *t, int frames)
     assert_ok(lm_body_get_info(world, id, &one));
     assert_ok(lm_body_get_info(world, mat, &other));
     lm_world_destroy(world);
-    shape_mesh_free(&ball);
-    shape_mesh_free(&slab);
+    lm_shape_mesh_free(&ball);
+    lm_shape_mesh_free(&slab);
     return one.centre.y - (t->fly > 0.0 ? other.centre.y : other.lower.y);
 }
 

@@ -1,77 +1,109 @@
 /*
- * Bodies do not merge: two equal balls, one on the floor and one that falls on it, measured from outside. How many vertices of one
+ * Bodies do not merge: two bodies, one on the floor and one that falls on it, measured from outside. How many vertices of one
  * skin are in the other, by the solid angle of its triangles, and how deep, by the distance to the nearest of them: nothing here
  * asks the engine what it takes for inside.
  *
- * With an argument (`all`) over every stiffness and number of substeps, as a table.
+ * With arguments it prints tables instead:
+ *
+ *     test_merge all [KIND]           two balls of a kind (or of every kind), every stiffness and number of substeps
+ *     test_merge against              every kind on every other
+ *     test_merge shapes               boxes, and rings that hang in each other
+ *     test_merge drops                from 0.05 to 3 m, and masses of 1 to 100 on 1 and the other way round
+ *     test_merge one KIND KIND SHAPE HERTZ SUBSTEPS DROP RATIO [FRAMES]     one of them, frame by frame
+ *
+ * A figure is: share of the vertices that are inside / depth of the deepest as a share of the size, at the worst moment, and the
+ * same at rest. In `shapes` an `x` stands for rings that are no longer in each other.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/support.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum kind { FILLED, HOLLOW, HOLLOW_8, LATTICE_200, SHELL, TETS_200, KINDS } kind;
-static const char *const kind_names[KINDS] = {"filled", "hollow", "hollow, 8 regions", "lattice", "shell", "tets"};
+typedef enum kind { FILLED, HOLLOW, HOLLOW_8, LATTICE_200, SHELL, OCTREE, TETS_200, KINDS } kind;
+static const char *const kind_names[KINDS] = {"filled", "hollow", "hollow8", "lattice", "shell", "octree", "tets"};
 
-#define RADIUS 0.25
+typedef enum figure { BALL, BOX, RING, FIGURES } figure;
+static const char *const figure_names[FIGURES] = {"sphere", "box", "torus"};
 
-typedef struct ball {
-    shape_mesh mesh;
-    shape_cloud filled; /* the vertices of the mesh, and points inside */
-} ball;
+#define SIZE 0.5 /* metres */
 
-static ball make_ball(void)
+typedef struct model {
+    lm_shape_mesh mesh;
+    lm_shape_cloud filled; /* the vertices of the mesh, and points inside */
+} model;
+
+typedef struct trial {
+    kind below, above;
+    figure shape;
+    double hertz;
+    uint32_t substeps;
+    double drop, ratio; /* ratio: mass of the upper one over that of the lower one, 10 kg */
+} trial;
+
+static model make_model(figure f)
 {
-    ball b = {0};
-    shape_def def = shape_def_default();
-    def.name = "sphere";
-    def.size = (lm_vec3){2 * RADIUS, 2 * RADIUS, 2 * RADIUS};
-    def.detail = 8;
-    assert_ok(shape_make_mesh(&def, &b.mesh));
-    assert_ok(shape_make_cloud(&def, &b.mesh, b.mesh.vertex_count + 200, &b.filled));
+    model b = {0};
+    lm_shape_def def = lm_shape_def_default();
+    def.name = figure_names[f];
+    def.size = (lm_vec3){SIZE, f == RING ? 0.1f : SIZE, SIZE};
+    def.detail = f == RING ? 16 : f == BOX ? 6 : 8;
+    assert_ok(lm_shape_make_mesh(&def, &b.mesh));
+    assert_ok(lm_shape_make_cloud(&def, &b.mesh, b.mesh.vertex_count + 200, &b.filled));
     return b;
 }
 
-static lm_body_id add_ball(lm_world *world, const ball *b, kind k, double hertz, lm_dvec3 at)
+static void free_model(model *b)
 {
-    lm_body_def def = lm_body_def_default();
-    const shape_mesh *m = &b->mesh;
-    def.mass = 10.0f;
-    def.mask = 1;
-    def.material.hertz = (float)hertz;
-    def.material.damping_ratio = 0.5f;
-    def.pose.position = at;
+    lm_shape_mesh_free(&b->mesh);
+    lm_shape_cloud_free(&b->filled);
+}
+
+static void fill(const model *b, kind k, lm_body_def *def)
+{
+    const lm_shape_mesh *m = &b->mesh;
     if (k == LATTICE_200 || k == SHELL) {
-        lm_lattice lattice = {.vertices = m->vertices,
+        def->lattice = (lm_lattice){.vertices = m->vertices,
+                                    .vertex_count = m->vertex_count,
+                                    .triangles = m->triangles,
+                                    .triangle_count = m->triangle_count,
+                                    .particles = 200,
+                                    .width = 2,
+                                    .shell = k == SHELL};
+    } else if (k == OCTREE) {
+        def->octree.vertices = m->vertices, def->octree.vertex_count = m->vertex_count;
+        def->octree.triangles = m->triangles, def->octree.triangle_count = m->triangle_count;
+    } else if (k == TETS_200) {
+        def->tets = (lm_tets){.vertices = m->vertices,
                               .vertex_count = m->vertex_count,
                               .triangles = m->triangles,
                               .triangle_count = m->triangle_count,
-                              .particles = 200,
-                              .width = 2,
-                              .shell = k == SHELL};
-        def.lattice = lattice;
-    } else if (k == TETS_200) {
-        lm_tets tets = {.vertices = m->vertices,
-                        .vertex_count = m->vertex_count,
-                        .triangles = m->triangles,
-                        .triangle_count = m->triangle_count,
-                        .particles = 200};
-        def.tets = tets;
+                              .particles = 200};
     } else {
-        def.points = k == FILLED ? b->filled.points : m->vertices;
-        def.point_count = k == FILLED ? b->filled.point_count : m->vertex_count;
-        def.clusters.kind = k == HOLLOW_8 ? LM_CLUSTERS_KMEANS : LM_CLUSTERS_COUNTS;
-        def.clusters.count = 8;
+        def->points = k == FILLED ? b->filled.points : m->vertices;
+        def->point_count = k == FILLED ? b->filled.point_count : m->vertex_count;
+        def->clusters.kind = k == HOLLOW_8 ? LM_CLUSTERS_KMEANS : LM_CLUSTERS_COUNTS;
+        def->clusters.count = 8;
     }
+}
+
+static lm_body_id add(lm_world *world, const model *b, kind k, double hertz, double mass, lm_pose pose)
+{
+    lm_body_def def = lm_body_def_default();
+    def.mass = (float)mass;
+    def.mask = 1;
+    def.material.hertz = (float)hertz;
+    def.material.damping_ratio = 0.5f;
+    def.pose = pose;
+    fill(b, k, &def);
     lm_body_id id;
     assert_ok(lm_body_create(world, &def, &id));
     lm_skin_def skin = lm_skin_def_default();
-    skin.vertices = m->vertices;
-    skin.vertex_count = m->vertex_count;
-    skin.triangles = m->triangles;
-    skin.triangle_count = m->triangle_count;
+    skin.vertices = b->mesh.vertices;
+    skin.vertex_count = b->mesh.vertex_count;
+    skin.triangles = b->mesh.triangles;
+    skin.triangle_count = b->mesh.triangle_count;
     assert_ok(lm_body_set_skin(world, id, &skin));
     return id;
 }
@@ -109,10 +141,10 @@ static double near_square(lm_vec3 a, lm_vec3 b, lm_vec3 c)
 
 typedef struct overlap {
     double share; /* of all vertices of both that are in the other */
-    double depth; /* the deepest, as a share of the diameter */
+    double depth; /* the deepest, as a share of the size */
 } overlap;
 
-static void add_inside(const shape_mesh *m, const lm_vec3 *of, const lm_vec3 *in, overlap *o)
+static void add_inside(const lm_shape_mesh *m, const lm_vec3 *of, const lm_vec3 *in, overlap *o)
 {
     lm_vec3 low = in[0], high = in[0];
     for (uint32_t n = 1; n < m->vertex_count; n++) {
@@ -133,12 +165,12 @@ static void add_inside(const shape_mesh *m, const lm_vec3 *of, const lm_vec3 *in
         }
         if (fabs(angle) > 6.283) {
             o->share += 0.5 / m->vertex_count;
-            o->depth = fmax(o->depth, sqrt(least) / (2.0 * RADIUS));
+            o->depth = fmax(o->depth, sqrt(least) / SIZE);
         }
     }
 }
 
-static overlap overlap_of(lm_world *world, const ball *b, const lm_body_id ids[2])
+static overlap lmi_overlap_of(lm_world *world, const model *b, const lm_body_id ids[2])
 {
     const lm_dvec3 zero = {0};
     lm_vec3 *skin[2];
@@ -154,80 +186,215 @@ static overlap overlap_of(lm_world *world, const ball *b, const lm_body_id ids[2
     return o;
 }
 
-/* The largest while it falls and settles, and what is left after five seconds. */
-static void drop(const ball *b, kind k, double hertz, uint32_t substeps, overlap *worst, overlap *rest)
+/* --- one trial --- */
+
+typedef struct outcome {
+    overlap worst, rest;
+    double apart; /* of the centres in the end, in sizes */
+} outcome;
+
+static void place(const trial *t, const model *b, lm_world *world, lm_body_id ids[2])
+{
+    const double r = 0.5 * SIZE, mass[2] = {10.0, 10.0 * t->ratio};
+    lm_pose pose[2] = {lm_body_def_default().pose, lm_body_def_default().pose};
+    pose[0].position = (lm_dvec3){0, r + 0.001, 0};
+    pose[1].position = (lm_dvec3){t->shape == BOX ? 0.1 : 0.01, 3 * r + t->drop, 0};
+    if (t->shape == RING) { /* one flat, the other upright through it */
+        pose[0].position = (lm_dvec3){0, r + t->drop, 0};
+        pose[1].position = (lm_dvec3){r - 0.05, r + t->drop, 0};
+        pose[1].rotation = (lm_quat){(float)sqrt(0.5), 0, 0, (float)sqrt(0.5)};
+    }
+    ids[0] = add(world, b, t->below, t->hertz, mass[0], pose[0]);
+    ids[1] = add(world, b, t->above, t->hertz, mass[1], pose[1]);
+}
+
+/* The largest while it falls and settles, and what is left after five seconds. `tell`: every so many frames; 0: none. */
+static outcome run(const model *b, const trial *t, int tell)
 {
     lm_world_def def = lm_world_def_default();
     lm_collider_def floor_def = lm_collider_def_default();
     lm_collider_id floor_id;
+    lm_body_id ids[2];
     lm_world *world;
-    def.substeps = substeps;
+    outcome out = {0};
+    def.substeps = t->substeps;
+    def.workers = 1;
     assert_ok(lm_world_create(&def, &world));
     assert_ok(lm_collider_create(world, &floor_def, &floor_id));
-    const lm_body_id ids[2] = {add_ball(world, b, k, hertz, (lm_dvec3){0, RADIUS + 0.001, 0}),
-                               add_ball(world, b, k, hertz, (lm_dvec3){0.01, 3 * RADIUS + 0.05, 0})};
-    *worst = (overlap){0};
+    place(t, b, world, ids);
     for (int frame = 0; frame < 300; frame++) {
         assert_ok(lm_world_step(world, 1.0 / 60.0));
-        if (frame < 60 ? frame % 2 == 0 : frame % 24 == 0) {
-            overlap now = overlap_of(world, b, ids);
-            worst->share = fmax(worst->share, now.share);
-            worst->depth = fmax(worst->depth, now.depth);
+        if (tell ? frame % tell == 0 : frame < 90 ? frame % 2 == 0 : frame % 24 == 0) {
+            overlap now = lmi_overlap_of(world, b, ids);
+            out.worst.share = fmax(out.worst.share, now.share);
+            out.worst.depth = fmax(out.worst.depth, now.depth);
+            if (tell) {
+                lm_body_info one, other;
+                assert_ok(lm_body_get_info(world, ids[0], &one));
+                assert_ok(lm_body_get_info(world, ids[1], &other));
+                print_message("%3d: %.3f/%.3f  below %.3f, %.3f to %.3f; above %.3f, %.3f to %.3f\n", frame, now.share,
+                              now.depth, one.centre.y, one.lower.y, one.upper.y, other.centre.y, other.lower.y,
+                              other.upper.y);
+            }
         }
     }
-    *rest = overlap_of(world, b, ids);
+    out.rest = lmi_overlap_of(world, b, ids);
+    lm_body_info one, other;
+    assert_ok(lm_body_get_info(world, ids[0], &one));
+    assert_ok(lm_body_get_info(world, ids[1], &other));
+    out.apart = sqrt(pow(one.centre.x - other.centre.x, 2) + pow(one.centre.y - other.centre.y, 2) +
+                     pow(one.centre.z - other.centre.z, 2)) /
+                SIZE;
     lm_world_destroy(world);
+    return out;
 }
 
-/* What holds today, with some room: the deepest at the worst moment and at rest, as shares of the diameter. Two balls of a mesh's
+/* What holds today, with some room: the deepest at the worst moment and at rest, as shares of the size. Two balls of a mesh's
  * vertices were 0.42 deep in each other at 12 Hz before their solids followed their surfaces. */
-static void balls_stay_apart(void **context)
+static void bodies_stay_apart(void **context)
 {
     (void)context;
     static const struct {
-        kind k;
-        double hertz, worst, rest;
-    } cases[] = {{FILLED, 12.0, 0.05, 0.01},   {HOLLOW, 8.0, 0.05, 0.01},       {HOLLOW, 12.0, 0.04, 0.01},
-                 {HOLLOW_8, 20.0, 0.04, 0.01}, {LATTICE_200, 12.0, 0.05, 0.01}, {SHELL, 20.0, 0.05, 0.01},
-                 {TETS_200, 26.0, 0.05, 0.03}};
-    ball b = make_ball();
+        trial t;
+        double worst, rest;
+    } cases[] = {{{FILLED, FILLED, BALL, 12.0, 2, 0.05, 1.0}, 0.05, 0.01},
+                 {{HOLLOW, HOLLOW, BALL, 8.0, 2, 0.05, 1.0}, 0.05, 0.01},
+                 {{HOLLOW, HOLLOW, BALL, 12.0, 2, 0.05, 1.0}, 0.04, 0.01},
+                 {{HOLLOW_8, HOLLOW_8, BALL, 20.0, 2, 0.05, 1.0}, 0.04, 0.01},
+                 {{LATTICE_200, LATTICE_200, BALL, 12.0, 2, 0.05, 1.0}, 0.05, 0.01},
+                 {{SHELL, SHELL, BALL, 20.0, 2, 0.05, 1.0}, 0.05, 0.01},
+                 {{TETS_200, TETS_200, BALL, 26.0, 2, 0.05, 1.0}, 0.05, 0.03}};
+    model models[FIGURES] = {make_model(BALL), make_model(BOX), make_model(RING)};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        overlap worst, rest;
-        drop(&b, cases[n].k, cases[n].hertz, 2, &worst, &rest);
-        print_message("%s at %g Hz: worst %.3f of the vertices, %.3f deep; at rest %.3f, %.3f\n",
-                      kind_names[cases[n].k], cases[n].hertz, worst.share, worst.depth, rest.share, rest.depth);
-        assert_at_most(worst.depth, cases[n].worst);
-        assert_at_most(rest.depth, cases[n].rest);
+        const trial *t = &cases[n].t;
+        outcome o = run(&models[t->shape], t, 0);
+        print_message("%s on %s, %s at %g Hz: worst %.3f of the vertices, %.3f deep; at rest %.3f, %.3f\n",
+                      kind_names[t->above], kind_names[t->below], figure_names[t->shape], t->hertz, o.worst.share,
+                      o.worst.depth, o.rest.share, o.rest.depth);
+        assert_at_most(o.worst.depth, cases[n].worst);
+        assert_at_most(o.rest.depth, cases[n].rest);
     }
-    shape_mesh_free(&b.mesh);
-    shape_cloud_free(&b.filled);
+    for (figure f = 0; f < FIGURES; f++) free_model(&models[f]);
 }
 
-static void print_all(void)
+/* --- tables --- */
+
+static void print_outcome(const outcome *o)
+{
+    print_message(" %.2f/%.3f %.2f/%.3f", o->worst.share, o->worst.depth, o->rest.share, o->rest.depth);
+}
+
+static void print_kinds(kind only)
 {
     static const double hertz[] = {2, 4, 6, 8, 12, 20, 26, 40, 60};
-    ball b = make_ball();
+    model b = make_model(BALL);
     for (uint32_t substeps = 1; substeps <= 8; substeps *= 2)
         for (kind k = 0; k < KINDS; k++) {
-            print_message("%-18s %u substeps:", kind_names[k], substeps);
+            if (only < KINDS && k != only) continue;
+            print_message("%-8s %u substeps:", kind_names[k], substeps);
             for (size_t n = 0; n < sizeof hertz / sizeof *hertz; n++) {
-                overlap worst, rest;
-                drop(&b, k, hertz[n], substeps, &worst, &rest);
-                print_message("  %g Hz %.2f/%.3f %.2f/%.3f", hertz[n], worst.share, worst.depth, rest.share,
-                              rest.depth);
+                outcome o = run(&b, &(trial){k, k, BALL, hertz[n], substeps, 0.05, 1.0}, 0);
+                print_message("  %g Hz", hertz[n]);
+                print_outcome(&o);
             }
             print_message("\n");
         }
-    shape_mesh_free(&b.mesh);
-    shape_cloud_free(&b.filled);
+    free_model(&b);
+}
+
+static void print_against(void)
+{
+    static const double hertz[] = {4, 12, 26};
+    model b = make_model(BALL);
+    for (kind k = 0; k < KINDS; k++)
+        for (kind l = 0; l < KINDS; l++) {
+            print_message("%-8s on %-8s:", kind_names[l], kind_names[k]);
+            for (size_t n = 0; n < sizeof hertz / sizeof *hertz; n++) {
+                outcome o = run(&b, &(trial){k, l, BALL, hertz[n], 2, 0.05, 1.0}, 0);
+                print_message("  %g Hz", hertz[n]);
+                print_outcome(&o);
+            }
+            print_message("\n");
+        }
+    free_model(&b);
+}
+
+static void print_shapes(void)
+{
+    static const double hertz[] = {4, 8, 12, 26, 60}, drop[] = {0.05, 0.2};
+    for (figure f = BOX; f < FIGURES; f++) {
+        model b = make_model(f);
+        for (kind k = 0; k < KINDS; k++)
+            for (size_t d = 0; d < 2; d++) {
+                print_message("%s %-8s %g m:", figure_names[f], kind_names[k], drop[d]);
+                for (size_t n = 0; n < sizeof hertz / sizeof *hertz; n++) {
+                    outcome o = run(&b, &(trial){k, k, f, hertz[n], 2, drop[d], 1.0}, 0);
+                    print_message("  %g Hz", hertz[n]);
+                    print_outcome(&o);
+                    if (f == RING && o.apart > 1.2) print_message(" x");
+                }
+                print_message("\n");
+            }
+        free_model(&b);
+    }
+}
+
+static void print_drops(void)
+{
+    static const double hertz[] = {4, 12, 26}, drop[] = {0.05, 0.2, 1, 3}, ratio[] = {0.01, 0.1, 10, 100};
+    model b = make_model(BALL);
+    for (kind k = 0; k < KINDS; k++)
+        for (size_t n = 0; n < 3; n++) {
+            print_message("%-8s %g Hz:", kind_names[k], hertz[n]);
+            for (size_t d = 0; d < 4; d++) {
+                outcome o = run(&b, &(trial){k, k, BALL, hertz[n], 2, drop[d], 1.0}, 0);
+                print_message("  %g m", drop[d]);
+                print_outcome(&o);
+            }
+            for (size_t r = 0; r < 4; r++) {
+                outcome o = run(&b, &(trial){k, k, BALL, hertz[n], 2, 0.05, ratio[r]}, 0);
+                print_message("  mass x %g", ratio[r]);
+                print_outcome(&o);
+            }
+            print_message("\n");
+        }
+    free_model(&b);
+}
+
+static int find(const char *name, const char *const *names, int count)
+{
+    int n = 0;
+    while (n < count && strcmp(name, names[n]) != 0) n++;
+    return n;
+}
+
+static void print_one(char **argv, int count)
+{
+    trial t = {(kind)find(argv[0], kind_names, KINDS),
+               (kind)find(argv[1], kind_names, KINDS),
+               (figure)find(argv[2], figure_names, FIGURES),
+               atof(argv[3]),
+               (uint32_t)atoi(argv[4]),
+               atof(argv[5]),
+               atof(argv[6])};
+    if (t.below == KINDS || t.above == KINDS || t.shape == FIGURES) return;
+    model b = make_model(t.shape);
+    outcome o = run(&b, &t, count > 7 ? atoi(argv[7]) : 0);
+    print_outcome(&o);
+    print_message("  %.2f apart\n", o.apart);
+    free_model(&b);
 }
 
 int main(int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "all") == 0) {
-        print_all();
-        return 0;
+    if (argc == 1) {
+        const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_stay_apart)};
+        return cmocka_run_group_tests(tests, NULL, NULL);
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(balls_stay_apart)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (strcmp(argv[1], "all") == 0) print_kinds(argc > 2 ? (kind)find(argv[2], kind_names, KINDS) : KINDS);
+    if (strcmp(argv[1], "against") == 0) print_against();
+    if (strcmp(argv[1], "shapes") == 0) print_shapes();
+    if (strcmp(argv[1], "drops") == 0) print_drops();
+    if (strcmp(argv[1], "one") == 0 && argc >= 9) print_one(argv + 2, argc - 2);
+    return 0;
 }

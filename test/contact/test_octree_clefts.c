@@ -2,8 +2,8 @@
  * Contacts of cut octrees: the two sides of a cut touch each other, and what is open is open to other bodies.
  */
 #include "contact/cleft.h"
+#include "limber/shapes.h"
 #include "octree/octree_body.h"
-#include "shapes/shapes.h"
 #include "test/support/support.h"
 #include "world/in_step.h"
 
@@ -23,11 +23,11 @@ static lm_body_info info_of(const lm_world *world, lm_body_id body)
 /* A box of 1 m, or another, with cells of 0.1 m. */
 static lm_body_id add_box(lm_world *world, lm_vec3 size, lm_dvec3 at, bool self, uint32_t mask)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
     how.name = "box";
     how.size = size;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
     def.octree.vertices = mesh.vertices, def.octree.vertex_count = mesh.vertex_count;
     def.octree.triangles = mesh.triangles, def.octree.triangle_count = mesh.triangle_count;
@@ -45,7 +45,7 @@ static lm_body_id add_box(lm_world *world, lm_vec3 size, lm_dvec3 at, bool self,
     skin.vertices = mesh.vertices, skin.vertex_count = mesh.vertex_count;
     skin.triangles = mesh.triangles, skin.triangle_count = mesh.triangle_count;
     assert_ok(lm_body_set_skin(world, body, &skin));
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return body;
 }
 

@@ -2,7 +2,7 @@
  * Cuts through clusters and tetrahedra: what is severed goes its own way, every surface stays closed and keeps its volume, mass and
  * motion stay, and whatever is held stays held.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/skins.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ typedef struct thing {
     uint32_t mask; /* what it touches */
 } thing;
 
-static void choose_clusters(lm_body_def *def, const thing *what, const shape_cloud *cloud)
+static void choose_clusters(lm_body_def *def, const thing *what, const lm_shape_cloud *cloud)
 {
     def->points = cloud->points;
     def->point_count = cloud->point_count;
@@ -44,15 +44,16 @@ static void choose_clusters(lm_body_def *def, const thing *what, const shape_clo
 
 static lm_body_id add(lm_world *world, const thing *what)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
-    shape_cloud cloud;
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
+    lm_shape_cloud cloud;
     how.name = what->shape;
     how.size = what->size;
     how.detail = 7;
-    assert_ok(shape_make_mesh(&how, &mesh));
-    assert_ok(shape_make_cloud(&how, &mesh, 0, &cloud));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_cloud(&how, &mesh, 0, &cloud));
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     if (what->how == TETS || what->how == RINGS) {
         def.tets.vertices = mesh.vertices;
         def.tets.vertex_count = mesh.vertex_count;
@@ -75,8 +76,8 @@ static lm_body_id add(lm_world *world, const thing *what)
     skin.triangles = mesh.triangles;
     skin.triangle_count = mesh.triangle_count;
     if (!what->bare) assert_ok(lm_body_set_skin(world, body, &skin));
-    shape_mesh_free(&mesh);
-    shape_cloud_free(&cloud);
+    lm_shape_mesh_free(&mesh);
+    lm_shape_cloud_free(&cloud);
     return body;
 }
 
@@ -423,11 +424,11 @@ static void another_skin(void **context)
             thing what = {.how = (build)how, .shape = "box", .size = unit_size, .bare = bare};
             lm_body_id body = add(world, &what);
             cut_square(world, body, ref_v(0.06, 0.03, 0.02), ref_v(1, 0.15, 0.1), 2.0, 0.3);
-            shape_def plain = shape_def_default();
-            shape_mesh mesh;
+            lm_shape_def plain = lm_shape_def_default();
+            lm_shape_mesh mesh;
             plain.name = "box";
             plain.detail = 3;
-            assert_ok(shape_make_mesh(&plain, &mesh));
+            assert_ok(lm_shape_make_mesh(&plain, &mesh));
             lm_skin_def skin = lm_skin_def_default();
             skin.vertices = mesh.vertices;
             skin.vertex_count = mesh.vertex_count;
@@ -441,7 +442,7 @@ static void another_skin(void **context)
                 assert_true(info_of(world, body).skin_triangles > 2 * mesh.triangle_count);
                 steps(world, 5);
             }
-            shape_mesh_free(&mesh);
+            lm_shape_mesh_free(&mesh);
             lm_world_destroy(world);
         }
 }

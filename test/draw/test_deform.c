@@ -124,6 +124,7 @@ static void skins_agree_on_lattices(void **context)
         static const uint32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                                2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
         lm_body_def def = lm_body_def_default();
+        def.material.hertz = 8.0f;
         def.lattice.vertices = corners;
         def.lattice.vertex_count = 8;
         def.lattice.triangles = triangles;
@@ -270,6 +271,48 @@ static void strain_is_stretch(void **context)
     draw_close(d);
 }
 
+/* A block of 100 kPa without Poisson's ratio that is a tenth too long bears 10 kPa, everywhere; the legend says so in kPa. */
+static void stress_is_modulus_times_stretch(void **context)
+{
+    (void)context;
+    draw *d = open_renderer(WIDTH, HEIGHT);
+    draw_settings settings = look_at_stage(lm_dvec3_zero());
+    settings.views = DRAW_STRESS;
+    const lm_skin_kind kinds[2] = {LM_SKIN_PARTICLES, LM_SKIN_REGIONS};
+    for (int trial = 0; trial < 2; trial++) {
+        lm_world *world = make_world(0.0);
+        lm_body_id body = add_block(world, kinds[trial], (lm_dvec3){0.0, 0.5, 0.0});
+        lm_material material = lm_material_default();
+        material.young = 1e5f;
+        material.poisson = 0.0f;
+        assert_ok(lm_body_set_material(world, body, &material));
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, body, &info));
+        lm_vec3 *x = calloc(info.particles, sizeof *x);
+        assert_ok(lm_body_get_rest_positions(world, body, x));
+        for (uint32_t n = 0; n < info.particles; n++) x[n].x *= 1.1f;
+        assert_ok(lm_body_set_state(world, body, info.centre, x, NULL));
+        free(x);
+        image picture = make_picture(d, world, &settings, WIDTH, HEIGHT);
+        assert_true(d->bodies.vertices > 0);
+        for (uint32_t n = 0; n < d->bodies.vertices; n++) assert_near(d->bodies.vertex_values[n], 1e4, 30.0);
+        draw_map map = draw_get_map(d);
+        assert_string_equal(map.label, "von Mises stress, kPa");
+        assert_near(map.high, 10.0, 1e-3);
+        assert_near(draw_map_reached(d), 1e4, 30.0);
+        image_free(&picture);
+        lm_world_destroy(world);
+    }
+    settings.map_top = 2.5e6f;
+    lm_world *world = make_world(0.0);
+    image picture = make_picture(d, world, &settings, WIDTH, HEIGHT);
+    assert_string_equal(draw_get_map(d).label, "von Mises stress, MPa");
+    assert_near(draw_get_map(d).high, 2.5, 1e-6);
+    image_free(&picture);
+    lm_world_destroy(world);
+    draw_close(d);
+}
+
 /* v + w x r, for skins of both kinds. */
 static void speed_is_that_of_a_rigid_motion(void **context)
 {
@@ -308,7 +351,7 @@ int main(void)
         cmocka_unit_test(skins_agree_on_lattices),         cmocka_unit_test(skins_agree_in_every_state),
         cmocka_unit_test(skins_agree_for_every_sampling),  cmocka_unit_test(both_ways_give_one_picture),
         cmocka_unit_test(buffers_follow_the_world),        cmocka_unit_test(strain_is_stretch),
-        cmocka_unit_test(speed_is_that_of_a_rigid_motion),
+        cmocka_unit_test(stress_is_modulus_times_stretch), cmocka_unit_test(speed_is_that_of_a_rigid_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

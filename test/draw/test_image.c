@@ -337,15 +337,15 @@ static void test_what_cannot_be_written_is_told(void **state)
     char path[128];
     image_error error;
     path_in_folder(path, "no/such.png");
-    assert_false(partial_check(path, error.text));
+    assert_false(lmi_partial_check(path, error.text));
     assert_non_null(strstr(error.text, "no/such.png: cannot be written: No such file or directory"));
-    assert_false(partial_check(folder, error.text));
+    assert_false(lmi_partial_check(folder, error.text));
     assert_non_null(strstr(error.text, "Is a directory"));
-    assert_false(partial_check("/dev/null", error.text)); /* renaming would replace the device */
+    assert_false(lmi_partial_check("/dev/null", error.text)); /* renaming would replace the device */
     assert_non_null(strstr(error.text, "it is no regular file"));
-    assert_false(partial_check("", error.text));
+    assert_false(lmi_partial_check("", error.text));
     path_in_folder(path, "good.png");
-    assert_true(partial_check(path, error.text));
+    assert_true(lmi_partial_check(path, error.text));
     assert_int_equal(files_in_folder(), 0);
 }
 
@@ -356,13 +356,13 @@ static void test_a_dropped_file_leaves_the_old_one(void **state)
     path_in_folder(path, "kept");
     partial_file file;
     image_error error;
-    assert_true(partial_open(&file, path, error.text));
+    assert_true(lmi_partial_open(&file, path, error.text));
     fputs("old", file.stream);
-    assert_true(partial_keep(&file, error.text));
-    assert_true(partial_open(&file, path, error.text));
+    assert_true(lmi_partial_keep(&file, error.text));
+    assert_true(lmi_partial_open(&file, path, error.text));
     fputs("new", file.stream);
     assert_int_equal(files_in_folder(), 2);
-    partial_drop(&file);
+    lmi_partial_drop(&file);
     assert_int_equal(files_in_folder(), 1);
     FILE *read = fopen(path, "r");
     assert_non_null(read);
@@ -388,10 +388,10 @@ static void test_interruptions_leave_nothing(void **state)
             image_error error;
             setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
             signal(signals[i], SIG_DFL); /* where these tests run, it may be ignored */
-            if (!partial_open(&file, path, error.text) || access(file.temporary, F_OK) != 0) _exit(1);
+            if (!lmi_partial_open(&file, path, error.text) || access(file.temporary, F_OK) != 0) _exit(1);
             partial_file second, third; /* of several that are open, all go */
-            if (!partial_open(&second, other, error.text) || !partial_open(&third, done, error.text)) _exit(1);
-            partial_drop(&third);
+            if (!lmi_partial_open(&second, other, error.text) || !lmi_partial_open(&third, done, error.text)) _exit(1);
+            lmi_partial_drop(&third);
             if (files_in_folder() != 2) _exit(3);
             raise(signals[i]);
             _exit(2);
@@ -414,16 +414,16 @@ static void test_several_at_once(void **state)
     for (bool good = true; good && count < 64; count += good) {
         snprintf(name, sizeof name, "several%d", count);
         path_in_folder(path, name);
-        good = partial_open(&files[count], path, error.text);
+        good = lmi_partial_open(&files[count], path, error.text);
     }
     assert_true(count >= 2 && count < 64);
     assert_non_null(strstr(error.text, "too many"));
     assert_int_equal(files_in_folder(), count);
     for (int i = 0; i < count; i += 2) {
-        partial_drop(&files[i]);
+        lmi_partial_drop(&files[i]);
     }
     for (int i = 1; i < count; i += 2) {
-        assert_true(partial_keep(&files[i], error.text));
+        assert_true(lmi_partial_keep(&files[i], error.text));
         snprintf(name, sizeof name, "several%d", i);
         path_in_folder(path, name);
         assert_int_equal(remove(path), 0);
@@ -443,13 +443,13 @@ static void test_ignored_signals_stay_ignored(void **state)
         image_error error;
         signal(SIGHUP, SIG_IGN);
         signal(SIGINT, SIG_DFL);
-        if (!partial_open(&file, path, error.text)) _exit(1);
+        if (!lmi_partial_open(&file, path, error.text)) _exit(1);
         partial_file second;
-        if (!partial_open(&second, path, error.text)) _exit(1);
-        partial_drop(&second);
+        if (!lmi_partial_open(&second, path, error.text)) _exit(1);
+        lmi_partial_drop(&second);
         if (signal(SIGXFSZ, SIG_IGN) != SIG_IGN) _exit(3); /* the first is still guarded */
         raise(SIGHUP);
-        partial_drop(&file);
+        lmi_partial_drop(&file);
         bool restored = signal(SIGINT, SIG_DFL) == SIG_DFL && signal(SIGXFSZ, SIG_DFL) == SIG_DFL;
         _exit(restored ? 0 : 2);
     }

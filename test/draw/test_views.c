@@ -17,7 +17,7 @@ static void views_have_names(void **context)
         all |= 1u << count;
     }
     assert_int_equal(all, DRAW_SURFACE | DRAW_WIREFRAME | DRAW_PARTICLES | DRAW_REGIONS | DRAW_GOALS | DRAW_LINKS |
-                              DRAW_CONTACTS | DRAW_SPEED | DRAW_STRAIN | DRAW_BONES);
+                              DRAW_CONTACTS | DRAW_SPEED | DRAW_STRAIN | DRAW_BONES | DRAW_STRESS);
     assert_int_equal(draw_view_find("strain"), DRAW_STRAIN);
     assert_int_equal(draw_view_find("nonsense"), 0);
     assert_int_equal(draw_view_find(""), 0);
@@ -69,14 +69,14 @@ static void views_combine(void **context)
         assert_true(difference(world, &both, &second) > 0.03);
     }
     /* Everything at once, but bodies have one colour. */
-    const uint32_t colourings[3] = {DRAW_REGIONS, DRAW_SPEED, DRAW_STRAIN};
+    const uint32_t colourings[4] = {DRAW_REGIONS, DRAW_SPEED, DRAW_STRAIN, DRAW_STRESS};
     draw_settings all = look_at_stage(lm_dvec3_zero());
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 4; n++) {
         draw_error error = {""};
-        all.views = 0x3ffu & ~colourings[n];
+        all.views = 0x7ffu & ~colourings[n];
         assert_false(draw_world(d, world, &all, NULL, &error));
         assert_non_null(strstr(error.text, "choose one"));
-        all.views &= ~colourings[(n + 1) % 3];
+        all.views &= (uint32_t)~DRAW_COLOURINGS | colourings[n];
         image picture = shoot(world, &all);
         image_free(&picture);
     }

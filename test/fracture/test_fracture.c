@@ -648,6 +648,7 @@ static void one_cell(void **state)
     (void)state;
     lm_world *world = new_world(1, LM_ISA_BEST);
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     lm_body_id body;
     uint32_t broken;
     def.lattice.cells = (uint8_t[]){1};

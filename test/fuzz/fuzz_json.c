@@ -25,14 +25,14 @@ static void check_tree(const json_value *value)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error error;
-    const json_value *root = json_parse(document, (const char *)data, size, NULL, &error);
+    const json_value *root = lmi_json_parse(document, (const char *)data, size, NULL, &error);
     if (root != NULL) {
         check_tree(root);
     } else if (error.text[0] == '\0' || error.place.line == 0 || error.place.column > size + 1) {
         abort();
     }
-    json_free(document);
+    lmi_json_free(document);
     return 0;
 }

@@ -7,14 +7,14 @@
 
 #include "fuzz.h"
 
-#include "io/mesh.h"
 #include "io/mesh_report.h"
+#include "limber/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void check_mesh(const mesh_data *mesh)
+static void check_mesh(const lm_mesh_data *mesh)
 {
     if (mesh->vertex_count == 0 || mesh->vertex_count > LM_MAX_PARTICLES) abort();
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
@@ -28,7 +28,7 @@ static void check_mesh(const mesh_data *mesh)
     for (size_t i = 0; i < 3u * (size_t)mesh->triangle_count; i++)
         if (mesh->triangles[i] >= mesh->vertex_count) abort();
     for (uint32_t i = 0; i < mesh->part_count; i++) {
-        const mesh_part *part = &mesh->parts[i];
+        const lm_mesh_part *part = &mesh->parts[i];
         if (part->triangle_count == 0 || part->first_triangle + part->triangle_count > mesh->triangle_count) abort();
         if (strchr(mesh->names + part->name, '\n')) abort();
     }
@@ -36,25 +36,26 @@ static void check_mesh(const mesh_data *mesh)
 
 static void read_any_mesh(const char *name, const void *bytes, size_t size)
 {
-    mesh_data mesh;
-    mesh_error error = {""};
-    mesh_options options = {.weld = -1.0f};
-    if (!mesh_parse(name, bytes, size, &options, &mesh, &error)) {
+    lm_mesh_data mesh;
+    lm_mesh_error error = {""};
+    lm_mesh_options options = {.weld = -1.0f};
+    if (!lm_mesh_parse(name, bytes, size, &options, &mesh, &error)) {
         if (strchr(error.text, '\n') || error.text[0] == '\0' || mesh.positions) abort();
         return;
     }
     check_mesh(&mesh);
     if (mesh.triangle_count < 100000) { /* a report takes a while, and teaches the fuzzer nothing */
         mesh_report report;
-        if (mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report) != LM_OK)
+        if (lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report) !=
+            LM_OK)
             abort();
         if (report.parts > mesh.vertex_count) abort();
     }
     uint32_t before = mesh.vertex_count;
-    if (mesh_weld(&mesh, size % 2 ? 0.0f : 0.5f) != LM_OK) abort();
+    if (lm_mesh_weld(&mesh, size % 2 ? 0.0f : 0.5f) != LM_OK) abort();
     if (mesh.vertex_count + mesh.welded != before) abort();
     check_mesh(&mesh);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 #endif

@@ -36,9 +36,9 @@ static void read_any(const uint8_t *data, size_t size)
 {
     png_picture picture;
     png_error error;
-    if (png_read("fuzz.png", data, size, 256, &picture, &error)) {
+    if (lmi_png_read("fuzz.png", data, size, 256, &picture, &error)) {
         if (picture.columns > 256 || picture.rows > 256) abort();
-        png_free(&picture);
+        lmi_png_free(&picture);
     } else if (picture.grey != NULL || strchr(error.text, '\n') != NULL) {
         abort();
     }

@@ -5,15 +5,16 @@
 #include "fuzz.h"
 #include "fuzz_glb.h"
 
-#include "io/pose.h"
+#include "limber/cache.h"
+#include "limber/pose.h"
 
 #include <math.h>
 
-static void read_any_pose(const char *name, const void *bytes, size_t size, const pose_options *options)
+static void read_any_pose(const char *name, const void *bytes, size_t size, const lm_pose_options *options)
 {
-    pose_data pose;
-    mesh_error error = {""};
-    if (!pose_parse(name, bytes, size, options, &pose, &error)) {
+    lm_pose_data pose;
+    lm_mesh_error error = {""};
+    if (!lm_pose_parse(name, bytes, size, options, &pose, &error)) {
         if (strchr(error.text, '\n') || error.text[0] == '\0' || pose.positions) abort();
         return;
     }
@@ -23,7 +24,34 @@ static void read_any_pose(const char *name, const void *bytes, size_t size, cons
         if (!(fabsf(p.x) <= LM_MAX_COORDINATE && fabsf(p.y) <= LM_MAX_COORDINATE && fabsf(p.z) <= LM_MAX_COORDINATE))
             abort();
     }
-    pose_free(&pose);
+    lm_pose_free(&pose);
+}
+
+/* The same bytes as a motion: an error of one line, or positions at every time. */
+static void read_any_motion(const char *name, const void *bytes, size_t size, bool z_up)
+{
+    lm_cache_data *cache;
+    lm_mesh_error error = {""};
+    lm_cache_options options = {.z_up = z_up};
+    if (!lm_cache_parse(name, bytes, size, &options, &cache, &error)) {
+        if (strchr(error.text, '\n') || error.text[0] == '\0' || cache) abort();
+        return;
+    }
+    uint32_t count = lm_cache_vertex_count(cache);
+    lm_vec3 *positions = malloc(count * sizeof *positions);
+    if (count == 0 || !(lm_cache_begin(cache) <= lm_cache_end(cache))) abort();
+    for (int k = 0; k < 3 && positions; k++) {
+        double time = lm_cache_begin(cache) + 0.5 * k * (lm_cache_end(cache) - lm_cache_begin(cache));
+        if (!lm_cache_sample(cache, time, positions)) break;
+        for (uint32_t i = 0; i < count; i++) {
+            lm_vec3 p = positions[i];
+            if (!(fabsf(p.x) <= LM_MAX_COORDINATE && fabsf(p.y) <= LM_MAX_COORDINATE &&
+                  fabsf(p.z) <= LM_MAX_COORDINATE))
+                abort();
+        }
+    }
+    free(positions);
+    lm_cache_free(cache);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -32,16 +60,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) return 0;
     uint8_t choice = *data++;
     size--;
-    pose_options options = {.has_frame = true, .frame = choice / 4 % 8, .z_up = choice / 32 % 2};
+    lm_pose_options options = {.has_frame = true, .frame = choice / 4 % 8, .z_up = choice / 32 % 2};
     if (choice % 4 == 0) read_any_pose("fuzz.mdd", data, size, &options);
     if (choice % 4 == 1) read_any_pose("fuzz.pc2", data, size, &options);
-    if (choice % 4 < 2) return 0;
-    options = (pose_options){.target = targets[choice / 4 % 4], .z_up = options.z_up};
+    if (choice % 4 < 2) {
+        read_any_motion(choice % 4 == 0 ? "fuzz.mdd" : "fuzz.pc2", data, size, options.z_up);
+        return 0;
+    }
+    options = (lm_pose_options){.target = targets[choice / 4 % 4], .z_up = options.z_up};
     glb_file file = wrap_glb(data, size);
     if (file.bytes)
         read_any_pose("fuzz.glb", file.bytes, file.size, &options);
     else
         read_any_pose("fuzz.gltf", data, size, &options);
+    if (file.bytes)
+        read_any_motion("fuzz.glb", file.bytes, file.size, options.z_up);
+    else
+        read_any_motion("fuzz.gltf", data, size, options.z_up);
     free(file.bytes);
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_small(const scene *s)
+static bool is_small(const lm_scene *s)
 {
     uint64_t particles = 0;
     for (uint32_t i = 0; i < s->file->bodies.count; i++) {
@@ -34,47 +34,47 @@ static bool is_small(const scene *s)
         if (entry->clusters != NULL) {
             const uint32_t *counts = entry->clusters->counts;
             if ((uint64_t)counts[0] * counts[1] * counts[2] > 1000) return false;
-            if (json_get(entry->clusters->head.json, "size") != NULL) return false;
+            if (lmi_json_get(entry->clusters->head.json, "size") != NULL) return false;
         }
         particles += each * entry->range.count;
     }
     return particles <= 4000 && s->file->substeps <= 4 && s->body_count <= 100;
 }
 
-static void check_error(const scene_error *error)
+static void check_error(const lm_scene_error *error)
 {
     if (strncmp(error->text, "fuzz.json:", 10) != 0 || strchr(error->text, '\n') != NULL) abort();
 }
 
-static void try_world(scene *s)
+static void try_world(lm_scene *s)
 {
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
     lm_world *world = NULL;
-    scene_error error = {""};
-    if (scene_make_world(s, &def, &world, &error) != LM_OK) {
+    lm_scene_error error = {""};
+    if (lm_scene_make_world(s, &def, &world, &error) != LM_OK) {
         check_error(&error);
         return;
     }
     for (uint32_t frame = 0; frame < 4; frame++) {
-        if (scene_step(s, world, frame) != LM_OK) break;
+        if (lm_scene_step(s, world, frame) != LM_OK) break;
     }
     lm_totals totals;
     lm_world_get_totals(world, &totals);
     if (!totals.finite) abort();
-    scene_check(s, world, NULL, NULL);
+    lm_scene_check(s, world, NULL, NULL);
     lm_world_destroy(world);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    scene_error error = {""};
-    scene *s = scene_open_text("fuzz.json", (const char *)data, size, NULL, 0, &error);
+    lm_scene_error error = {""};
+    lm_scene *s = lm_scene_open_text("fuzz.json", (const char *)data, size, NULL, 0, &error);
     if (s == NULL) {
         check_error(&error);
         return 0;
     }
     if (is_small(s)) try_world(s);
-    scene_close(s);
+    lm_scene_close(s);
     return 0;
 }

@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    tets_bytes file = {data, size};
+    lm_tets_bytes file = {data, size};
     read_any_tets("fuzz.msh", file, NULL, size % 2);
     return 0;
 }

@@ -7,16 +7,16 @@
 
 #include "fuzz.h"
 
-#include "io/tets.h"
+#include "limber/tets.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void check_tets(const tets_data *tets, bool faulty)
+static void check_tets(const lm_tets_data *tets, bool faulty)
 {
     if (tets->vertex_count < 4 && !faulty) abort();
-    if (tets->tet_count == 0 || tets->tet_count > TETS_MAX) abort();
+    if (tets->tet_count == 0 || tets->tet_count > LM_TETS_MAX) abort();
     for (uint32_t n = 0; n < tets->vertex_count; n++) {
         lm_vec3 p = tets->positions[n];
         if (!(fabsf(p.x) <= LM_MAX_COORDINATE && fabsf(p.y) <= LM_MAX_COORDINATE && fabsf(p.z) <= LM_MAX_COORDINATE))
@@ -40,14 +40,14 @@ static void check_tets(const tets_data *tets, bool faulty)
         if (tets->triangles[n] >= tets->vertex_count) abort();
 }
 
-static void read_any_tets(const char *name, tets_bytes file, const tets_bytes *tetgen_tets, bool faulty)
+static void read_any_tets(const char *name, lm_tets_bytes file, const lm_tets_bytes *tetgen_tets, bool faulty)
 {
-    tets_data tets;
-    mesh_error error = {""};
-    tets_options options = {.faulty = faulty};
-    if (tets_parse(name, file, tetgen_tets, &options, &tets, &error)) {
+    lm_tets_data tets;
+    lm_mesh_error error = {""};
+    lm_tets_options options = {.faulty = faulty};
+    if (lm_tets_parse(name, file, tetgen_tets, &options, &tets, &error)) {
         check_tets(&tets, faulty);
-        tets_free(&tets);
+        lm_tets_free(&tets);
     } else if (strchr(error.text, '\n') || error.text[0] == '\0' || tets.positions)
         abort();
 }

@@ -76,7 +76,9 @@ static inline double difference(lm_world *a, lm_world *b, lm_body_id id)
     assert_ok(lm_body_get_positions(b, id, info.centre, y));
     assert_ok(lm_body_get_velocities(a, id, v));
     assert_ok(lm_body_get_velocities(b, id, w));
-    double worst = 0.0, size = 0.0, h = FRAME / lm_world_get_substeps(a);
+    lm_stats stats;
+    lm_world_get_stats(a, &stats);
+    double worst = 0.0, size = 0.0, h = FRAME / stats.substeps;
     for (uint32_t n = 0; n < info.particles; n++) {
         double dx = x[n].x - y[n].x, dy = x[n].y - y[n].y, dz = x[n].z - y[n].z;
         double ux = v[n].x - w[n].x, uy = v[n].y - w[n].y, uz = v[n].z - w[n].z;

@@ -45,8 +45,8 @@ static inline lm_collider_def ground_def(ground kind, float half)
         const uint32_t corner[6] = {a, b, d, a, d, c};
         for (int i = 0; i < 6; i++) triangles[count++] = corner[i];
     }
-    def.mesh =
-        (lm_collider_mesh){vertices, layers * GROUND_SIDE * GROUND_SIDE, triangles, count / 3, kind == GROUND_PLATE};
+    def.mesh = (lm_collider_mesh){
+        vertices, layers * GROUND_SIDE * GROUND_SIDE, triangles, count / 3, kind == GROUND_PLATE, false};
     return def;
 }
 

@@ -5,7 +5,7 @@
  * with names after it (or after another word, for the few states of `make test`), only those.
  * The device steps all of them.
  */
-#include "scene/scene.h"
+#include "limber/scene.h"
 #include "test/gpu/device.h"
 #include "test/gpu/ways.h"
 
@@ -18,20 +18,20 @@ static char **named; /* scenes that were asked for, up to a null; else null */
 /* Returns whether the device stepped the scene; `log` gets what it said. */
 static bool check_scene(const char *name, lines *log)
 {
-    scene_error error;
-    scene *s = scene_open(name, NULL, 0, &error);
+    lm_scene_error error;
+    lm_scene *s = lm_scene_open(name, NULL, 0, &error);
     assert_non_null(s);
     lm_world_def def = lm_world_def_default();
     lm_world *host, *device = world_on("gpu", def.substeps, log);
     device->gpu->limits.levels =
         1000000; /* however long chains are: the rule is for speed, and this for what comes out */
-    assert_ok(scene_make_world(s, &def, &host, &error));
+    assert_ok(lm_scene_make_world(s, &def, &host, &error));
     int snapshots = all ? 12 : 4, between = all ? 10 : 9;
     double worst = 0.0;
     int stepped = 0;
     uint32_t frame = 0;
     for (int n = 0; n < snapshots && (n == 0 || stepped); n++) {
-        for (int k = 0; k < between; k++) assert_ok(scene_step(s, host, frame++));
+        for (int k = 0; k < between; k++) assert_ok(lm_scene_step(s, host, frame++));
         copy_world(device, host);
         lm_world *copy;
         lm_world_def same = lm_world_def_default();
@@ -53,7 +53,7 @@ static bool check_scene(const char *name, lines *log)
     assert_at_most(worst, AGREEMENT);
     lm_world_destroy(device);
     lm_world_destroy(host);
-    scene_close(s);
+    lm_scene_close(s);
     return stepped > 0;
 }
 
@@ -71,9 +71,9 @@ static void scenes_agree(void **state)
         lines log = {0};
         assert_true(check_scene(some[n], &log));
     }
-    for (uint32_t n = 0; all && scene_builtin_name(n); n++) {
+    for (uint32_t n = 0; all && lm_scene_builtin_name(n); n++) {
         lines log = {0};
-        bool stepped = check_scene(scene_builtin_name(n), &log);
+        bool stepped = check_scene(lm_scene_builtin_name(n), &log);
         if (!stepped) print_message("%s\n", log.all);
         assert_true(stepped);
     }
@@ -82,8 +82,8 @@ static void scenes_agree(void **state)
 /* A scene from its beginning, events and all: the hash after so many frames. */
 static uint64_t run_scene(const char *name, uint32_t frames)
 {
-    scene_error error;
-    scene *s = scene_open(name, NULL, 0, &error);
+    lm_scene_error error;
+    lm_scene *s = lm_scene_open(name, NULL, 0, &error);
     assert_non_null(s);
     lines log = {0};
     lm_world_def def = lm_world_def_default();
@@ -92,9 +92,9 @@ static uint64_t run_scene(const char *name, uint32_t frames)
     def.log = (lm_log){take_line, &log};
     lm_world *world;
     lm_totals totals;
-    assert_ok(scene_make_world(s, &def, &world, &error));
+    assert_ok(lm_scene_make_world(s, &def, &world, &error));
     for (uint32_t frame = 0; frame < frames; frame++) {
-        lm_result result = scene_step(s, world, frame);
+        lm_result result = lm_scene_step(s, world, frame);
         if (result != LM_OK) print_message("%s, frame %u:\n%s", name, frame, log.all);
         assert_ok(result);
         if (frame % 30 == 29) {
@@ -106,7 +106,7 @@ static uint64_t run_scene(const char *name, uint32_t frames)
     assert_false(world->gpu->lost);
     uint64_t hash = lm_world_hash(world);
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
     return hash;
 }
 
@@ -118,7 +118,7 @@ static void scenes_last(void **state)
     static const char *const few[] = {"plastic-cube", "mode-gallery"};
     uint32_t frames = all ? 300 : 30;
     for (uint32_t n = 0;; n++) {
-        const char *name = named ? named[n] : all ? scene_builtin_name(n) : n < 2 ? few[n] : NULL;
+        const char *name = named ? named[n] : all ? lm_scene_builtin_name(n) : n < 2 ? few[n] : NULL;
         if (!name) break;
         uint64_t hash = run_scene(name, frames);
         if (all) print_message("%-16s %016llx\n", name, (unsigned long long)hash);

@@ -540,8 +540,43 @@ static void drag(random_world *r, lm_body_id body, uint32_t particle, lm_dvec3 t
     tell(r, "  drag: %s", lm_result_text(result));
 }
 
+/* Joins a body to another, to the mover or to the world, or takes a joint away. */
+static void join(random_world *r, lm_body_id body, const lm_body_info *info, random_source *random)
+{
+    lm_joint_def def = lm_joint_def_default();
+    lm_joint_id *joint = &r->joints[random_source_below(random, RANDOM_WORLD_JOINTS)];
+    lm_vec3 off = random_source_vector(random, 0.4);
+    lm_result result;
+    uint32_t other = random_source_below(random, r->body_count + 2);
+    def.kind = (lm_joint_kind)random_source_below(random, LM_JOINT_KIND_COUNT);
+    def.b.body = body;
+    def.a.anchor = def.b.anchor = moved(info->centre, off);
+    if (other < r->body_count) {
+        def.a.body = r->bodies[other];
+    } else if (other == r->body_count) {
+        def.a.mover = r->mover;
+    }
+    def.axis = random_source_vector(random, 1.0);
+    def.b.radius = (float)random_source_range(random, 0.0, 0.5);
+    def.a.radius = random_source_chance(random, 0.3) ? INFINITY : 0.0f;
+    def.hertz = random_source_chance(random, 0.5) ? (float)random_source_range(random, 0.1, 100.0) : 0.0f;
+    def.damping_ratio = (float)random_source_range(random, 0.0, 2.0);
+    def.max_force = random_source_chance(random, 0.3) ? (float)random_source_range(random, 1.0, 1000.0) : def.max_force;
+    if (joint->slot == 0) {
+        result = lm_joint_create(r->world, &def, joint);
+    } else {
+        result = lm_joint_destroy(r->world, *joint); /* it may have gone with its body */
+        *joint = (lm_joint_id){0, 0};
+    }
+    tell(r, "  joint: %s", lm_result_text(result));
+}
+
 static void hold(random_world *r, lm_body_id body, const lm_body_info *info, random_source *random)
 {
+    if ((r->features & RANDOM_JOINTS) != 0 && random_source_chance(random, 0.6)) {
+        join(r, body, info, random);
+        return;
+    }
     uint32_t particle = random_source_below(random, info->particles);
     lm_vec3 off = random_source_vector(random, 1.0);
     bool moving = random_source_chance(random, 0.5);

@@ -1,7 +1,7 @@
 /*
  * Random worlds, over the public header alone: what a seed makes is the same in every build and on every machine that has the
  * same C library. Bodies of every sampling (clusters, lattices, tetrahedra, octrees) and material, that can break, flow, touch
- * themselves and each other; up to six colliders of every shape, some of them moving; pins, drags, fields, sleep. While the world
+ * themselves and each other; up to six colliders of every shape, some of them moving; pins, drags, joints, fields, sleep. While the world
  * is stepped it is cut, broken, pushed and changed, by what its seed and the number of the frame say and nothing else. So the same
  * seed can be run with other workers, another instruction set or in a world that was loaded, and must give the same hashes.
  *
@@ -21,6 +21,7 @@
 
 #define RANDOM_WORLD_BODIES 6
 #define RANDOM_WORLD_COLLIDERS 6
+#define RANDOM_WORLD_JOINTS 4
 
 /* What a world may have besides bodies of every sampling and material, as bits. */
 typedef enum random_world_feature {
@@ -38,7 +39,8 @@ typedef enum random_world_feature {
     RANDOM_DETAIL = 2048,   /* octrees whose cells change */
     RANDOM_FAST = 4096,     /* speeds up to 200 m/s */
     RANDOM_FAR = 8192,      /* kilometres from the origin */
-    RANDOM_EVERYTHING = 16383
+    RANDOM_JOINTS = 16384,  /* with RANDOM_HOLD: joints between bodies, and to the mover or the world */
+    RANDOM_EVERYTHING = 32767
 } random_world_feature;
 
 typedef struct random_world {
@@ -50,6 +52,7 @@ typedef struct random_world {
     uint32_t body_count;
     lm_pin_id pin;
     lm_drag_id drag;
+    lm_joint_id joints[RANDOM_WORLD_JOINTS];
     lm_mover_id mover;
     FILE *tell;      /* what is made and done is written there, line by line; null: nowhere */
     lm_dvec3 edited; /* momentum, kg m/s, that bodies took with them or brought when they were destroyed or made */

@@ -11,7 +11,7 @@
  * Arguments: how many of the cases are left out between two that are run (0: all; without arguments a few remain), and parts of
  * names that a case must have.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static void describe(const trial *t, char *text, size_t size)
              mode_names[t->mode], (double)t->hertz, (double)t->beta, harm_names[t->harm], t->fast ? " fast" : "");
 }
 
-static void sample_mesh(const trial *t, const shape_mesh *mesh, lm_body_def *def)
+static void sample_mesh(const trial *t, const lm_shape_mesh *mesh, lm_body_def *def)
 {
     if (t->sampling == TETS) {
         def->tets.vertices = mesh->vertices, def->tets.vertex_count = mesh->vertex_count;
@@ -107,20 +107,20 @@ static void sample_mesh(const trial *t, const shape_mesh *mesh, lm_body_def *def
 
 static lm_body_id add_body(lm_world *world, const trial *t)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
-    shape_cloud cloud = {0};
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
+    lm_shape_cloud cloud = {0};
     lm_body_def def = lm_body_def_default();
     how.name = shape_names[t->shape];
-    how.size = shape_natural_size(how.name);
+    how.size = lm_shape_natural_size(how.name);
     how.detail = 6;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     def.material.mode = t->mode;
     def.material.hertz = t->hertz;
     def.material.beta = t->beta;
     def.material.damping_ratio = 0.3f;
     if (t->sampling <= KMEANS) {
-        assert_ok(shape_make_cloud(&how, &mesh, 0, &cloud));
+        assert_ok(lm_shape_make_cloud(&how, &mesh, 0, &cloud));
         def.points = cloud.points;
         def.point_count = cloud.point_count;
         if (t->sampling == KMEANS) {
@@ -133,8 +133,8 @@ static lm_body_id add_body(lm_world *world, const trial *t)
     }
     lm_body_id body;
     assert_ok(lm_body_create(world, &def, &body));
-    shape_mesh_free(&mesh);
-    shape_cloud_free(&cloud);
+    lm_shape_mesh_free(&mesh);
+    lm_shape_cloud_free(&cloud);
     return body;
 }
 
@@ -152,7 +152,7 @@ static stage set_up(const trial *t)
     s.body = add_body(s.world, t);
     lm_body_info info = info_of(&s);
     s.size = fmax(info.upper.x - info.lower.x, fmax(info.upper.y - info.lower.y, info.upper.z - info.lower.z));
-    s.floor = fmin(info.lower.y, -0.5 * (double)shape_natural_size(shape_names[t->shape]).y);
+    s.floor = fmin(info.lower.y, -0.5 * (double)lm_shape_natural_size(shape_names[t->shape]).y);
     lm_collider_def floor = lm_collider_def_default(), press = floor;
     lm_collider_id id;
     floor.pose.position.y = s.floor;

@@ -39,6 +39,7 @@ if CAN_DRAW:
 DRAWN = ["picture", "render", "video"] + [name for name in OUTPUTS if name.startswith("export")]
 LONG = "LIMBER_TEST_LONG" in os.environ
 SAYING = [["list"], ["schema"], ["info", "modes"], ["--help"], ["--version"], ["run", "--help"], ["devices"],
+          ["validate", "--list"], ["validate", "--quick", "--only", "cost"],
           ["run", "modes", "--frames", "1"], ["run", "modes", "--frames", "1", "--json"], ["bench", "polar", "--quick"]]
 
 

@@ -68,6 +68,7 @@ static double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 static lm_body_def octree_of(const ball *b, float spacing, uint32_t levels)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.octree.vertices = b->vertices, def.octree.vertex_count = b->vertex_count;
     def.octree.triangles = b->triangles, def.octree.triangle_count = b->corner_count / 3;
     def.octree.spacing = spacing;
@@ -187,6 +188,7 @@ static void many_points(void **context)
     lm_vec3 *points = malloc(COUNT * sizeof *points);
     for (uint32_t n = 0; n < COUNT; n++) points[n] = to_float(random_in_cube(&random, 0.5));
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = points;
     def.point_count = COUNT;
     def.mask = 1;
@@ -295,6 +297,7 @@ static void values_of_many_vertices(void **context)
         values[n] = points[n].x;
     }
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = points;
     def.point_count = COUNT;
     tally t = {0};
@@ -321,6 +324,7 @@ static void a_pose_of_many_vertices(void **context)
         pose[n] = (lm_vec3){1.2f * p.x + 0.3f * p.y + 0.1f, 0.9f * p.y - 0.2f * p.z, p.z + 0.1f * p.x};
     }
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = points;
     def.point_count = COUNT;
     tally t = {0};

@@ -32,7 +32,7 @@ static lm_collider_def wall_def(wall_kind kind, float half)
     lm_collider_def def = lm_collider_def_default();
     def.shape = kind == MAP ? LM_SHAPE_HEIGHTS : LM_SHAPE_MESH;
     def.heights = (lm_heights){heights, {3, 3}, half};
-    def.mesh = (lm_collider_mesh){corners, 8, faces, kind == PLATE ? 12 : 2, kind == PLATE};
+    def.mesh = (lm_collider_mesh){corners, 8, faces, kind == PLATE ? 12 : 2, kind == PLATE, false};
     return def;
 }
 

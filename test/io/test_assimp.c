@@ -3,7 +3,7 @@
  * writes in formats that Limber has no reader for comes in through it.
  */
 #include "io/mesh_report.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/mesh_files.h"
 
 #include <assimp/cexport.h>
@@ -20,13 +20,13 @@
 
 #include <cmocka.h>
 
-static plain_mesh make_shape(const char *name, uint32_t detail, shape_mesh *shape)
+static plain_mesh make_shape(const char *name, uint32_t detail, lm_shape_mesh *shape)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
-    def.size = shape_natural_size(name);
+    def.size = lm_shape_natural_size(name);
     def.detail = detail;
-    assert_int_equal(shape_make_mesh(&def, shape), LM_OK);
+    assert_int_equal(lm_shape_make_mesh(&def, shape), LM_OK);
     return (plain_mesh){shape->vertices, &shape->colours[0].r, shape->vertex_count, shape->triangles,
                         shape->triangle_count};
 }
@@ -63,7 +63,7 @@ static void assert_agrees(const char *name, text_buffer *file)
 {
     uint32_t count;
     lm_vec3 *corners = assimp_corners(strrchr(name, '.') + 1, file, &count);
-    mesh_data mesh = assert_reads(name, file);
+    lm_mesh_data mesh = assert_reads(name, file);
     assert_int_equal(3 * mesh.triangle_count, count);
     for (uint32_t i = 0; i < count; i++) {
         lm_vec3 p = mesh.positions[mesh.triangles[i]], q = corners[i];
@@ -73,13 +73,13 @@ static void assert_agrees(const char *name, text_buffer *file)
                      (double)p.z, (double)q.x, (double)q.y, (double)q.z);
     }
     free(corners);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_agreement(void **state)
 {
     (void)state;
-    shape_mesh shape;
+    lm_shape_mesh shape;
     plain_mesh duck = make_shape("duck", 15, &shape);
     text_buffer file = {0};
     make_obj(&file, &duck);
@@ -106,7 +106,7 @@ static void test_agreement(void **state)
     make_gltf(&file, NULL, &duck,
               (gltf_style){.binary = true, .node = ",\"matrix\":[0,2,0,0,-1,0,0,0,0.5,0,1,0,4,5,6,1]"});
     assert_agrees("a.glb", &file);
-    shape_mesh_free(&shape);
+    lm_shape_mesh_free(&shape);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -116,16 +116,17 @@ static void test_agreement(void **state)
 static void test_other_formats(void **state)
 {
     (void)state;
-    shape_mesh shape;
+    lm_shape_mesh shape;
     plain_mesh torus = make_shape("torus", 12, &shape);
     mesh_report expected;
     assert_int_equal(
-        mesh_report_make(torus.positions, torus.vertex_count, torus.triangles, torus.triangle_count, &expected), LM_OK);
+        lmi_mesh_report_make(torus.positions, torus.vertex_count, torus.triangles, torus.triangle_count, &expected),
+        LM_OK);
     text_buffer file = {0};
     make_obj(&file, &torus);
     const struct aiScene *scene =
         aiImportFileFromMemory(file.bytes, (unsigned)file.length, aiProcess_JoinIdenticalVertices, "obj");
-    text_free(&file);
+    lmi_text_free(&file);
     assert_non_null(scene);
     static const char *const formats[][2] = {{"collada", "dae"}, {"fbxa", "fbx"}, {"x", "x"},      {"3ds", "3ds"},
                                              {"ply", "ply"},     {"stlb", "stl"}, {"glb2", "glb"}, {"gltf2", "gltf"}};
@@ -133,33 +134,34 @@ static void test_other_formats(void **state)
         char path[64];
         snprintf(path, sizeof path, "test_assimp.%s", formats[i][1]);
         assert_int_equal(aiExportScene(scene, formats[i][0], path, 0), aiReturn_SUCCESS);
-        mesh_data mesh;
-        mesh_error error;
-        if (!mesh_read(path, &(mesh_options){.weld = 1e-5f}, &mesh, &error)) fail_msg("%s", error.text);
+        lm_mesh_data mesh;
+        lm_mesh_error error;
+        if (!lm_mesh_read(path, &(lm_mesh_options){.weld = 1e-5f}, &mesh, &error)) fail_msg("%s", error.text);
         mesh_report report;
         assert_int_equal(
-            mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report), LM_OK);
+            lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report),
+            LM_OK);
         if (!report.closed || report.triangles != expected.triangles || report.vertices != expected.vertices)
             fail_msg("%s: %u vertices, %u triangles, %u open edges", path, report.vertices, report.triangles,
                      report.open_edges);
         /* FBX is in centimetres unless told otherwise, and files keep their units: look at the shape, not its size. */
         double size = cbrt(report.volume / expected.volume);
         assert_true(fabs(report.area / (size * size) - expected.area) < 1e-4 * expected.area);
-        mesh_free(&mesh);
+        lm_mesh_free(&mesh);
         remove(path);
     }
     remove("test_assimp.bin");
     aiReleaseImport(scene);
-    shape_mesh_free(&shape);
+    lm_shape_mesh_free(&shape);
 }
 
 static void test_failures(void **state)
 {
     (void)state;
-    mesh_data mesh;
-    mesh_error error;
+    lm_mesh_data mesh;
+    lm_mesh_error error;
     static const char broken[] = "<COLLADA";
-    assert_false(mesh_parse("a.dae", broken, strlen(broken), NULL, &mesh, &error));
+    assert_false(lm_mesh_parse("a.dae", broken, strlen(broken), NULL, &mesh, &error));
     assert_true(strncmp(error.text, "a.dae: assimp: ", 15) == 0);
     assert_null(strchr(error.text, '\n'));
 }

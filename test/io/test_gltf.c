@@ -49,7 +49,7 @@ static void add_square(text_buffer *bytes)
     static const uint32_t indices[6] = {0, 1, 3, 3, 1, 2};
     for (int i = 0; i < 12; i++) add_float(bytes, positions[i]);
     for (int i = 0; i < 6; i++) add_u16(bytes, indices[i]);
-    text_add(bytes, "\0\1\3\2\0\1\2\3", 8);
+    lmi_text_add(bytes, "\0\1\3\2\0\1\2\3", 8);
     add_u32(bytes, 2);
     for (int i = 5; i < 8; i++) add_float(bytes, (float)i);
 }
@@ -66,13 +66,13 @@ static void make_square(text_buffer *file, const char *members)
 {
     text_buffer json = {0}, bytes = {0};
     add_square(&bytes);
-    text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d}],%s}", SIZE, members);
+    lmi_text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d}],%s}", SIZE, members);
     make_glb(file, json.bytes, &bytes);
-    text_free(&json);
-    text_free(&bytes);
+    lmi_text_free(&json);
+    lmi_text_free(&bytes);
 }
 
-static mesh_data read_square(const char *members)
+static lm_mesh_data read_square(const char *members)
 {
     text_buffer file = {0};
     make_square(&file, members);
@@ -86,7 +86,7 @@ static void refuse_square(const char *members, const char *expected)
     assert_refused("a.glb", &file, expected);
 }
 
-static void assert_positions(const mesh_data *mesh, const float *expected, uint32_t count)
+static void assert_positions(const lm_mesh_data *mesh, const float *expected, uint32_t count)
 {
     assert_int_equal(mesh->vertex_count, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static void assert_positions(const mesh_data *mesh, const float *expected, uint3
     }
 }
 
-static void assert_triangles(const mesh_data *mesh, const uint32_t *expected, uint32_t count)
+static void assert_triangles(const lm_mesh_data *mesh, const uint32_t *expected, uint32_t count)
 {
     assert_int_equal(mesh->triangle_count, count);
     assert_memory_equal(mesh->triangles, expected, 3 * count * sizeof *expected);
@@ -112,34 +112,34 @@ static void test_modes(void **state)
     (void)state;
     static const uint32_t two[6] = {0, 1, 3, 3, 1, 2}, strip[6] = {0, 1, 3, 1, 2, 3}, fan[6] = {0, 1, 2, 0, 2, 3},
                           first[3] = {0, 1, 2};
-    mesh_data mesh = read_square(VIEWS "," ACCESSORS "," ONE_NODE "," SQUARE);
+    lm_mesh_data mesh = read_square(VIEWS "," ACCESSORS "," ONE_NODE "," SQUARE);
     assert_triangles(&mesh, two, 2);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     mesh = read_square(VIEWS
                        ",\"accessors\":[" POSITIONS
                        ",{\"bufferView\":1,\"byteOffset\":12,\"componentType\":5121,\"count\":4,\"type\":\"SCALAR\"}],"
                        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,\"mode\":5}]}]");
     assert_triangles(&mesh, strip, 2);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     mesh = read_square(VIEWS
                        ",\"accessors\":[" POSITIONS
                        ",{\"bufferView\":1,\"byteOffset\":16,\"componentType\":5121,\"count\":4,\"type\":\"SCALAR\"}],"
                        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1,\"mode\":6}]}]");
     assert_triangles(&mesh, fan, 2);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     /* Without indices, a strip, a fan, a list with a vertex left over; points and lines are nothing to us. */
     mesh = read_square(VIEWS ",\"accessors\":[" POSITIONS "],\"meshes\":[{\"primitives\":["
                              "{\"attributes\":{\"POSITION\":0},\"mode\":0},{\"attributes\":{\"POSITION\":0}},"
                              "{\"attributes\":{\"POSITION\":0},\"mode\":3},{\"attributes\":{}}]}]");
     assert_triangles(&mesh, first, 1);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* Only vertices that are used come in: the accessor is shared by two primitives. */
 static void test_shared_accessors(void **state)
 {
     (void)state;
-    mesh_data mesh = read_square(
+    lm_mesh_data mesh = read_square(
         VIEWS ",\"accessors\":[" POSITIONS ",{\"bufferView\":1,\"componentType\":5123,\"count\":3,\"type\":\"SCALAR\"},"
               "{\"bufferView\":1,\"byteOffset\":6,\"componentType\":5123,\"count\":3,\"type\":\"SCALAR\"}],"
               "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1},"
@@ -148,9 +148,9 @@ static void test_shared_accessors(void **state)
     static const uint32_t triangles[6] = {0, 1, 2, 5, 3, 4};
     assert_positions(&mesh, positions, 6);
     assert_triangles(&mesh, triangles, 2);
-    assert_int_equal(mesh_weld(&mesh, 0.0f), LM_OK);
+    assert_int_equal(lm_mesh_weld(&mesh, 0.0f), LM_OK);
     assert_int_equal(mesh.vertex_count, 4);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_sparse(void **state)
@@ -163,10 +163,10 @@ static void test_sparse(void **state)
              VIEWS ",\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\",%s}],"
                    "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":6}]}]",
              sparse);
-    mesh_data mesh = read_square(members);
+    lm_mesh_data mesh = read_square(members);
     static const float changed[12] = {0, 0, 0, 1, 0, 0, 5, 6, 7, 0, 1, 0};
     assert_positions(&mesh, changed, 4);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     /* Without a view the rest is zero. */
     snprintf(members, sizeof members,
              VIEWS ",\"accessors\":[{\"componentType\":5126,\"count\":3,\"type\":\"VEC3\",%s}],"
@@ -175,7 +175,7 @@ static void test_sparse(void **state)
     mesh = read_square(members);
     static const float zeros[9] = {0, 0, 0, 0, 0, 0, 5, 6, 7};
     assert_positions(&mesh, zeros, 3);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 
     snprintf(members, sizeof members,
              VIEWS ",\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\",%s}],"
@@ -195,7 +195,7 @@ static void test_transforms(void **state)
 {
     (void)state;
     /* A parent that turns by a quarter about z and moves; a child that scales; a child with a matrix; an empty node. */
-    mesh_data mesh = read_square(
+    lm_mesh_data mesh = read_square(
         VIEWS "," ACCESSORS "," SQUARE
               ",\"nodes\":[{\"children\":[1,2],\"translation\":[10,0,0],\"rotation\":[0,0,0.70710678,0.70710678]},"
               "{\"mesh\":0,\"scale\":[2,3,1],\"name\":\"scaled\"},"
@@ -208,25 +208,25 @@ static void test_transforms(void **state)
     assert_string_equal(mesh.names + mesh.parts[0].name, "scaled");
     assert_int_equal(mesh.parts[0].first_triangle, 0);
     assert_int_equal(mesh.parts[0].triangle_count, 2);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* A node scales first, then turns, then moves. */
 static void test_order_of_transforms(void **state)
 {
     (void)state;
-    mesh_data mesh = read_square(VIEWS "," ACCESSORS "," SQUARE ",\"nodes\":[{\"mesh\":0,\"scale\":[2,3,1],"
-                                       "\"rotation\":[0,0,7,7],\"translation\":[10,20,30]}]");
+    lm_mesh_data mesh = read_square(VIEWS "," ACCESSORS "," SQUARE ",\"nodes\":[{\"mesh\":0,\"scale\":[2,3,1],"
+                                          "\"rotation\":[0,0,7,7],\"translation\":[10,20,30]}]");
     static const float expected[12] = {10, 20, 30, 10, 22, 30, 7, 22, 30, 7, 20, 30};
     assert_positions(&mesh, expected, 4);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* A mirror turns triangles round, and normals stay outside. */
 static void test_mirror(void **state)
 {
     (void)state;
-    mesh_data mesh = read_square(
+    lm_mesh_data mesh = read_square(
         VIEWS "," ACCESSORS
               ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0,\"NORMAL\":0},\"indices\":1}]}],"
               "\"nodes\":[{\"mesh\":0,\"scale\":[-2,1,1]}]");
@@ -237,7 +237,7 @@ static void test_mirror(void **state)
     assert_non_null(mesh.normals);
     assert_true(mesh.normals[1].x == -1.0f && mesh.normals[3].y == 1.0f); /* 1 0 0 mirrored, 0 1 0 not */
     assert_true(fabsf(mesh.normals[2].x + 0.4472136f) < 1e-6f && fabsf(mesh.normals[2].y - 0.8944272f) < 1e-6f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_scenes(void **state)
@@ -248,17 +248,17 @@ static void test_scenes(void **state)
               ",\"nodes\":[{\"mesh\":0,\"translation\":[1,0,0]},{\"mesh\":0,\"translation\":[2,0,0]}]";
     char members[1000];
     snprintf(members, sizeof members, "%s,\"scenes\":[{\"nodes\":[0]},{\"nodes\":[1]}],\"scene\":1", nodes);
-    mesh_data mesh = read_square(members);
+    lm_mesh_data mesh = read_square(members);
     assert_int_equal(mesh.vertex_count, 4);
     assert_true(mesh.positions[0].x == 2.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     snprintf(members, sizeof members, "%s,\"scenes\":[{\"nodes\":[0]},{\"nodes\":[1]}]", nodes);
     mesh = read_square(members);
     assert_true(mesh.vertex_count == 4 && mesh.positions[0].x == 1.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     mesh = read_square(nodes);
     assert_int_equal(mesh.vertex_count, 8);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_node_errors(void **state)
@@ -284,11 +284,11 @@ static void test_node_errors(void **state)
     refuse_square(REST ",\"nodes\":[7]", "a.glb: nodes holds something else than objects");
 
     text_buffer nodes = {0};
-    text_addf(&nodes, REST ",\"nodes\":[");
-    for (int i = 0; i < 600; i++) text_addf(&nodes, "{\"children\":[%d]},", i + 1);
-    text_addf(&nodes, "{\"mesh\":0}]");
+    lmi_text_addf(&nodes, REST ",\"nodes\":[");
+    for (int i = 0; i < 600; i++) lmi_text_addf(&nodes, "{\"children\":[%d]},", i + 1);
+    lmi_text_addf(&nodes, "{\"mesh\":0}]");
     refuse_square(nodes.bytes, "a.glb: node 513: nodes are more than 512 deep");
-    text_free(&nodes);
+    lmi_text_free(&nodes);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -299,17 +299,17 @@ static void test_base_colour(void **state)
 {
     (void)state;
     /* One primitive with a colour, one with the default material. */
-    mesh_data mesh =
+    lm_mesh_data mesh =
         read_square(VIEWS "," ACCESSORS "," ONE_NODE
                           ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"indices\":1},"
                           "{\"attributes\":{\"POSITION\":0},\"indices\":1,\"material\":0}]}],"
                           "\"materials\":[{\"pbrMetallicRoughness\":{\"baseColorFactor\":[1,0.21586,0,0.5]}}]");
     static const uint8_t expected[6] = {255, 255, 255, 255, 128, 0};
     assert_memory_equal(mesh.colours + 9, expected, 6); /* the last of the first, the first of the second */
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     mesh = read_square(VIEWS "," ACCESSORS "," ONE_NODE "," SQUARE ",\"materials\":[{}]");
     assert_null(mesh.colours);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     refuse_square(VIEWS "," ACCESSORS
                         ",\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"material\":0}]}],"
                         "\"materials\":[{\"pbrMetallicRoughness\":{\"baseColorFactor\":[1,2]}}]",
@@ -388,11 +388,11 @@ static void test_container_errors(void **state)
              NULL);
     assert_refused("a.glb", &file, "a.glb: buffer 0: it has no data (expected a uri, or a binary chunk)");
     text_buffer few = {0};
-    text_add(&few, "abcd", 4);
+    lmi_text_add(&few, "abcd", 4);
     make_glb(&file,
              "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":84}]," VIEWS "," ACCESSORS "," SQUARE "}",
              &few);
-    text_free(&few);
+    lmi_text_free(&few);
     assert_refused("a.glb", &file, "a.glb: buffer 0: 4 bytes (expected 84, its byteLength)");
 }
 
@@ -439,22 +439,22 @@ static void test_files_beside(void **state)
     make_gltf(&file, &buffer, &cube, (gltf_style){.uri = "test_gltf%20cube.bin"});
     write_file("test_gltf cube.bin", &buffer);
     write_file("test_gltf.gltf", &file);
-    mesh_data mesh;
-    mesh_error error;
-    if (!mesh_read("test_gltf.gltf", NULL, &mesh, &error)) fail_msg("%s", error.text);
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    if (!lm_mesh_read("test_gltf.gltf", NULL, &mesh, &error)) fail_msg("%s", error.text);
     assert_int_equal(mesh.triangle_count, 12);
-    mesh_free(&mesh);
-    if (!mesh_read("./test_gltf.gltf", NULL, &mesh, &error)) fail_msg("%s", error.text);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
+    if (!lm_mesh_read("./test_gltf.gltf", NULL, &mesh, &error)) fail_msg("%s", error.text);
+    lm_mesh_free(&mesh);
     buffer.length -= 10;
     write_file("test_gltf cube.bin", &buffer);
-    assert_false(mesh_read("test_gltf.gltf", NULL, &mesh, &error));
+    assert_false(lm_mesh_read("test_gltf.gltf", NULL, &mesh, &error));
     assert_string_equal(error.text, "test_gltf.gltf:4: buffer 0: 358 bytes (expected 368, its byteLength)");
     remove("test_gltf cube.bin");
-    assert_false(mesh_read("test_gltf.gltf", NULL, &mesh, &error));
+    assert_false(lm_mesh_read("test_gltf.gltf", NULL, &mesh, &error));
     assert_string_equal(error.text, "test_gltf.gltf:4: buffer 0: test_gltf cube.bin: No such file or directory");
-    text_free(&file);
-    text_free(&buffer);
+    lmi_text_free(&file);
+    lmi_text_free(&buffer);
 
     static const char *const outside[] = {
         "/etc/passwd", "../a.bin",     "a/../../a.bin", "..", "%2e%2e/a.bin",  "file:///a.bin", "C:a.bin",
@@ -462,8 +462,8 @@ static void test_files_beside(void **state)
     for (size_t i = 0; i < sizeof outside / sizeof outside[0]; i++) {
         make_gltf(&file, NULL, &cube, (gltf_style){.uri = outside[i]});
         write_file("test_gltf.gltf", &file);
-        text_free(&file);
-        assert_false(mesh_read("test_gltf.gltf", NULL, &mesh, &error));
+        lmi_text_free(&file);
+        assert_false(lm_mesh_read("test_gltf.gltf", NULL, &mesh, &error));
         assert_non_null(strstr(error.text, "is not a file in the same folder or below"));
     }
     remove("test_gltf.gltf");
@@ -479,13 +479,13 @@ static void test_too_many_instances(void **state)
     (void)state;
     text_buffer members = {0};
     /* A strip of 100,000 zeros, which a file of that size may have. */
-    text_addf(&members, "\"extras\":\"%*s\",", 100000, "");
-    text_addf(&members, "\"accessors\":[{\"componentType\":5126,\"count\":100000,\"type\":\"VEC3\"}],"
-                        "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":5}]}],\"nodes\":[");
-    for (int i = 0; i < 45; i++) text_addf(&members, "%s{\"mesh\":0}", i ? "," : "");
-    text_addf(&members, "]");
+    lmi_text_addf(&members, "\"extras\":\"%*s\",", 100000, "");
+    lmi_text_addf(&members, "\"accessors\":[{\"componentType\":5126,\"count\":100000,\"type\":\"VEC3\"}],"
+                            "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0},\"mode\":5}]}],\"nodes\":[");
+    for (int i = 0; i < 45; i++) lmi_text_addf(&members, "%s{\"mesh\":0}", i ? "," : "");
+    lmi_text_addf(&members, "]");
     refuse_square(members.bytes, "a.glb: its meshes are placed so often that they make more than 4194304 triangles");
-    text_free(&members);
+    lmi_text_free(&members);
 }
 
 int main(void)

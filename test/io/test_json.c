@@ -185,9 +185,9 @@ static bool has_zero_in_key(const json_value *value)
 
 static bool compare(const char *text, size_t length)
 {
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error wrong;
-    json_value *ours = json_parse(document, text, length, NULL, &wrong);
+    json_value *ours = lmi_json_parse(document, text, length, NULL, &wrong);
     json_error_t error;
     const size_t flags = JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL;
     json_t *theirs = json_loadb(text, length, flags, &error);
@@ -199,7 +199,7 @@ static bool compare(const char *text, size_t length)
     if (ours != NULL && theirs != NULL) assert_same(ours, theirs);
     bool accepted = ours != NULL;
     json_decref(theirs);
-    json_free(document);
+    lmi_json_free(document);
     return accepted;
 }
 
@@ -243,7 +243,7 @@ static double bits_to_double(uint64_t bits)
 
 static void assert_reads_as(const char *text, double expected)
 {
-    double value = decimal_to_double(text, strlen(text));
+    double value = lmi_decimal_to_double(text, strlen(text));
     if (memcmp(&value, &expected, sizeof value) != 0) fail_msg("%s reads as %.17g, not %.17g", text, value, expected);
 }
 
@@ -293,10 +293,10 @@ static void test_halfway_cases_round_to_even(void **state)
 
 static void assert_error(const char *text, uint32_t line, uint32_t column, const char *expected)
 {
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error error;
-    assert_null(json_parse(document, text, strlen(text), NULL, &error));
-    json_free(document);
+    assert_null(lmi_json_parse(document, text, strlen(text), NULL, &error));
+    lmi_json_free(document);
     if (error.place.line != line || error.place.column != column || strcmp(error.text, expected) != 0) {
         fail_msg("%u:%u: %s, expected %u:%u: %s", error.place.line, error.place.column, error.text, line, column,
                  expected);
@@ -326,32 +326,32 @@ static void test_zero_bytes_are_refused(void **state)
 {
     (void)state;
     const char text[] = "[1\0]";
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error error;
-    assert_null(json_parse(document, text, 4, NULL, &error));
+    assert_null(lmi_json_parse(document, text, 4, NULL, &error));
     assert_string_equal(error.text, "expected ',' or ']', found byte 0x00");
-    json_free(document);
+    lmi_json_free(document);
 }
 
 static void test_values_know_their_place(void **state)
 {
     (void)state;
     const char text[] = "{\n  \"\xc3\xa9\": [1,\n   {\"x\" : null}]\n}";
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error error;
-    json_value *root = json_parse(document, text, sizeof text - 1, NULL, &error);
+    json_value *root = lmi_json_parse(document, text, sizeof text - 1, NULL, &error);
     assert_non_null(root);
-    const json_value *list = json_get(root, "\xc3\xa9");
+    const json_value *list = lmi_json_get(root, "\xc3\xa9");
     assert_int_equal(list->key_place.line, 2);
     assert_int_equal(list->key_place.column, 3);
     assert_int_equal(list->place.column, 8);
-    const json_value *x = json_get(json_at(list, 1), "x");
+    const json_value *x = lmi_json_get(lmi_json_at(list, 1), "x");
     assert_int_equal(x->place.line, 3);
     assert_int_equal(x->key_place.column, 5);
     assert_int_equal(x->place.column, 11);
-    assert_null(json_at(list, 2));
-    assert_null(json_get(list, "x"));
-    json_free(document);
+    assert_null(lmi_json_at(list, 2));
+    assert_null(lmi_json_get(list, "x"));
+    lmi_json_free(document);
 }
 
 static void test_depth_is_limited(void **state)
@@ -361,13 +361,13 @@ static void test_depth_is_limited(void **state)
     for (uint32_t depth = JSON_MAX_DEPTH; depth <= JSON_MAX_DEPTH + 1; depth++) {
         memset(text, '[', depth);
         memset(text + depth, ']', depth);
-        json_document *document = json_create();
+        json_document *document = lmi_json_create();
         json_error error;
-        bool accepted = json_parse(document, text, 2 * depth, NULL, &error) != NULL;
+        bool accepted = lmi_json_parse(document, text, 2 * depth, NULL, &error) != NULL;
         assert_int_equal(accepted, depth <= JSON_MAX_DEPTH);
-        json_free(document);
+        lmi_json_free(document);
     }
-    assert_string_equal(json_kind_text(JSON_KIND_ARRAY), "a list");
+    assert_string_equal(lmi_json_kind_text(JSON_KIND_ARRAY), "a list");
 }
 
 static void test_many_keys_are_checked_fast(void **state)
@@ -380,12 +380,12 @@ static void test_many_keys_are_checked_fast(void **state)
         length += (size_t)sprintf(text + length, "%s\"k%u\":0", i > 0 ? "," : "{", i);
     }
     text[length++] = '}';
-    json_document *document = json_create();
+    json_document *document = lmi_json_create();
     json_error error;
-    json_value *root = json_parse(document, text, length, NULL, &error);
+    json_value *root = lmi_json_parse(document, text, length, NULL, &error);
     assert_non_null(root);
     assert_int_equal(root->count, count);
-    json_free(document);
+    lmi_json_free(document);
     free(text);
 }
 

@@ -6,7 +6,7 @@
 
 #include "io/decimal.h"
 #include "io/mesh_report.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/mesh_files.h"
 #include "test/support/support.h"
 
@@ -42,13 +42,13 @@ static const char *make_file(int kind, const plain_mesh *mesh, text_buffer *file
 
 static bool is_stl(int kind) { return kind == 4 || kind == 5; }
 
-static plain_mesh make_duck(shape_mesh *shape)
+static plain_mesh make_duck(lm_shape_mesh *shape)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = "duck";
-    def.size = shape_natural_size("duck");
+    def.size = lm_shape_natural_size("duck");
     def.detail = 30;
-    assert_int_equal(shape_make_mesh(&def, shape), LM_OK);
+    assert_int_equal(lm_shape_make_mesh(&def, shape), LM_OK);
     return (plain_mesh){shape->vertices, &shape->colours[0].r, shape->vertex_count, shape->triangles,
                         shape->triangle_count};
 }
@@ -56,7 +56,7 @@ static plain_mesh make_duck(shape_mesh *shape)
 static void test_all_formats_hold_the_duck(void **state)
 {
     (void)state;
-    shape_mesh shape;
+    lm_shape_mesh shape;
     plain_mesh duck = make_duck(&shape), bare = duck;
     bare.colours = NULL;
     assert_true(duck.triangle_count > 2000);
@@ -66,37 +66,38 @@ static void test_all_formats_hold_the_duck(void **state)
         if (!name) break;
         assert_holds(name, &file, is_stl(kind) ? &bare : &duck, 0);
     }
-    shape_mesh_free(&shape);
+    lm_shape_mesh_free(&shape);
 }
 
 /* Welded, every format gives a closed surface with the volume of the shape. */
 static void test_all_formats_weld_to_the_duck(void **state)
 {
     (void)state;
-    shape_mesh shape;
+    lm_shape_mesh shape;
     plain_mesh duck = make_duck(&shape);
     mesh_report expected;
     assert_int_equal(
-        mesh_report_make(duck.positions, duck.vertex_count, duck.triangles, duck.triangle_count, &expected), LM_OK);
+        lmi_mesh_report_make(duck.positions, duck.vertex_count, duck.triangles, duck.triangle_count, &expected), LM_OK);
     assert_true(expected.closed);
     for (int kind = 0;; kind++) {
         text_buffer file = {0};
         const char *name = make_file(kind, &duck, &file);
         if (!name) break;
-        mesh_data mesh;
-        mesh_error error;
-        if (!mesh_parse(name, file.bytes, file.length, NULL, &mesh, &error)) fail_msg("%s", error.text);
-        text_free(&file);
+        lm_mesh_data mesh;
+        lm_mesh_error error;
+        if (!lm_mesh_parse(name, file.bytes, file.length, NULL, &mesh, &error)) fail_msg("%s", error.text);
+        lmi_text_free(&file);
         mesh_report report;
         assert_int_equal(
-            mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report), LM_OK);
+            lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report),
+            LM_OK);
         assert_int_equal(report.vertices, expected.vertices);
         assert_int_equal(mesh.welded, is_stl(kind) ? 3 * duck.triangle_count - duck.vertex_count : 0);
         assert_true(report.closed && report.parts == 1);
         assert_true(fabs(report.volume - expected.volume) < 1e-12);
-        mesh_free(&mesh);
+        lm_mesh_free(&mesh);
     }
-    shape_mesh_free(&shape);
+    lm_shape_mesh_free(&shape);
 }
 
 /* Cut off after every byte. */
@@ -109,7 +110,7 @@ static void test_truncation(void **state)
         const char *name = make_file(kind, &cube, &file);
         if (!name) break;
         for (size_t size = 0; size <= file.length; size++) assert_survives(name, file.bytes, size);
-        text_free(&file);
+        lmi_text_free(&file);
     }
 }
 
@@ -131,7 +132,7 @@ static void test_changed_bytes(void **state)
             }
             file.bytes[i] = kept;
         }
-        text_free(&file);
+        lmi_text_free(&file);
     }
 }
 
@@ -158,18 +159,19 @@ static void test_contents_decide(void **state)
     assert_text_refused("a.obj/b", "v 0 0 0\n", "a.obj/b: not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
     assert_text_refused("a.obj", "", "a.obj: the file is empty");
     assert_text_refused("a.ply", "v 0 0 0\n", "a.ply: not a PLY file: it does not begin with \"ply\"");
-    assert_true(mesh_is_name("a.stl") && mesh_is_name("x/a.GLB") && mesh_is_name("a.b.fbx"));
-    assert_false(mesh_is_name("a.json") || mesh_is_name("crowd") || mesh_is_name("stl") || mesh_is_name("a.stl/b"));
+    assert_true(lm_mesh_is_name("a.stl") && lm_mesh_is_name("x/a.GLB") && lm_mesh_is_name("a.b.fbx"));
+    assert_false(lm_mesh_is_name("a.json") || lm_mesh_is_name("crowd") || lm_mesh_is_name("stl") ||
+                 lm_mesh_is_name("a.stl/b"));
 }
 
 static void test_files(void **state)
 {
     (void)state;
-    mesh_data mesh;
-    mesh_error error;
-    assert_false(mesh_read("no-such-file.ply", NULL, &mesh, &error));
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    assert_false(lm_mesh_read("no-such-file.ply", NULL, &mesh, &error));
     assert_string_equal(error.text, "no-such-file.ply: No such file or directory");
-    assert_false(mesh_read(".", NULL, &mesh, &error));
+    assert_false(lm_mesh_read(".", NULL, &mesh, &error));
     assert_string_equal(error.text, ".: Is a directory");
 }
 
@@ -177,30 +179,30 @@ static void test_files(void **state)
  * Options
  */
 
-static mesh_data parse_with(const char *text, mesh_options options)
+static lm_mesh_data parse_with(const char *text, lm_mesh_options options)
 {
-    mesh_data mesh;
-    mesh_error error;
-    if (!mesh_parse("a.obj", text, strlen(text), &options, &mesh, &error)) fail_msg("%s", error.text);
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    if (!lm_mesh_parse("a.obj", text, strlen(text), &options, &mesh, &error)) fail_msg("%s", error.text);
     return mesh;
 }
 
 static void test_z_up(void **state)
 {
     (void)state;
-    mesh_data mesh = parse_with("v 1 2 3\nv 0 0 0\nv 0 1 0\nf 1 2 3\n", (mesh_options){.z_up = true});
+    lm_mesh_data mesh = parse_with("v 1 2 3\nv 0 0 0\nv 0 1 0\nf 1 2 3\n", (lm_mesh_options){.z_up = true});
     assert_true(mesh.positions[0].x == 1.0f && mesh.positions[0].y == 3.0f && mesh.positions[0].z == -2.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void refuse_surface(const char *text, const char *expected)
 {
-    mesh_data mesh;
-    mesh_error error;
-    assert_false(mesh_parse("a.obj", text, strlen(text), &(mesh_options){.surface = true}, &mesh, &error));
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    assert_false(lm_mesh_parse("a.obj", text, strlen(text), &(lm_mesh_options){.surface = true}, &mesh, &error));
     assert_string_equal(error.text, expected);
-    assert_true(mesh_parse("a.obj", text, strlen(text), NULL, &mesh, &error));
-    mesh_free(&mesh);
+    assert_true(lm_mesh_parse("a.obj", text, strlen(text), NULL, &mesh, &error));
+    lm_mesh_free(&mesh);
 }
 
 static void test_surface(void **state)
@@ -208,9 +210,9 @@ static void test_surface(void **state)
     (void)state;
     refuse_surface("v 0 0 0\nv 1 0 0\n", "a.obj: it has no faces");
     refuse_surface("v 0 0 0\nv 1 0 0\nv 3 0 0\nf 1 2 3\nf 1 1 2\n", "a.obj: none of its 2 triangles has an area");
-    mesh_data mesh = parse_with("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", (mesh_options){.surface = true});
+    lm_mesh_data mesh = parse_with("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", (lm_mesh_options){.surface = true});
     assert_int_equal(mesh.triangle_count, 1);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -220,19 +222,19 @@ static void test_surface(void **state)
 static void test_obj_colours(void **state)
 {
     (void)state;
-    mesh_data mesh = parse_with("v 0 0 0\nv 1 0 0 1 0.5 0\nv 0 1 0 2 -1 1e9 # red\nv 0 0 1 0.7\nv 1 1 1 1 1\n"
-                                "f 1 2 3\n",
-                                (mesh_options){.weld = -1.0f});
+    lm_mesh_data mesh = parse_with("v 0 0 0\nv 1 0 0 1 0.5 0\nv 0 1 0 2 -1 1e9 # red\nv 0 0 1 0.7\nv 1 1 1 1 1\n"
+                                   "f 1 2 3\n",
+                                   (lm_mesh_options){.weld = -1.0f});
     static const uint8_t expected[15] = {255, 255, 255, 255, 128, 0, 255, 0, 255, 255, 255, 255, 255, 255, 255};
     assert_non_null(mesh.colours);
     assert_memory_equal(mesh.colours, expected, sizeof expected);
-    mesh_free(&mesh);
-    mesh = parse_with("v 0 0 0\nv 1 0 0 0.5\n", (mesh_options){0});
+    lm_mesh_free(&mesh);
+    mesh = parse_with("v 0 0 0\nv 1 0 0 0.5\n", (lm_mesh_options){0});
     assert_null(mesh.colours);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
-static void assert_part(const mesh_data *mesh, uint32_t index, const char *name, uint32_t first, uint32_t count)
+static void assert_part(const lm_mesh_data *mesh, uint32_t index, const char *name, uint32_t first, uint32_t count)
 {
     assert_string_equal(mesh->names + mesh->parts[index].name, name);
     assert_int_equal(mesh->parts[index].first_triangle, first);
@@ -242,14 +244,14 @@ static void assert_part(const mesh_data *mesh, uint32_t index, const char *name,
 static void test_parts(void **state)
 {
     (void)state;
-    mesh_data mesh = parse_with("o empty\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no left hand \ng also empty\n"
-                                "g a b\r\nf 1 2 3\nf 1 2 3\no last\nf 3 2 1\no nothing\n",
-                                (mesh_options){0});
+    lm_mesh_data mesh = parse_with("o empty\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no left hand \ng also empty\n"
+                                   "g a b\r\nf 1 2 3\nf 1 2 3\no last\nf 3 2 1\no nothing\n",
+                                   (lm_mesh_options){0});
     assert_int_equal(mesh.part_count, 3);
     assert_part(&mesh, 0, "empty", 0, 1);
     assert_part(&mesh, 1, "a b", 1, 2);
     assert_part(&mesh, 2, "last", 3, 1);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -297,8 +299,8 @@ static void test_numbers(void **state)
         int length = snprintf(text, sizeof text, i % 2 ? "%.*e" : "%+.*e", digits, size);
         float value;
         double wide;
-        assert_true(decimal_read_float(text, (size_t)length, &value));
-        assert_true(decimal_read(text, (size_t)length, &wide));
+        assert_true(lmi_decimal_read_float(text, (size_t)length, &value));
+        assert_true(lmi_decimal_read(text, (size_t)length, &wide));
         assert_true(wide == strtod(text, NULL));
         assert_true(value == (float)strtod(text, NULL));
     }
@@ -306,13 +308,13 @@ static void test_numbers(void **state)
                                         "0x1", "1,5", "1.5.", "--1", "1 ", "1e5.0", "1d5", "1_0"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         float value;
-        assert_false(decimal_read_float(words[i], strlen(words[i]), &value));
+        assert_false(lmi_decimal_read_float(words[i], strlen(words[i]), &value));
     }
     static const char *const numbers[] = {"1.",  ".5",    "+1",     "-0",
                                           "1E5", "00012", "1e-400", "123456789012345678901234567890"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         float value;
-        assert_true(decimal_read_float(numbers[i], strlen(numbers[i]), &value));
+        assert_true(lmi_decimal_read_float(numbers[i], strlen(numbers[i]), &value));
         assert_true(value == strtof(numbers[i], NULL));
     }
 }
@@ -321,9 +323,9 @@ static void test_numbers(void **state)
  * Welding
  */
 
-static mesh_data make_points(const lm_vec3 *points, uint32_t count)
+static lm_mesh_data make_points(const lm_vec3 *points, uint32_t count)
 {
-    mesh_data mesh = {.vertex_count = count, .triangle_count = count / 3};
+    lm_mesh_data mesh = {.vertex_count = count, .triangle_count = count / 3};
     mesh.positions = malloc(count * sizeof *mesh.positions);
     mesh.triangles = malloc(count * sizeof *mesh.triangles);
     assert_true(mesh.positions && mesh.triangles);
@@ -337,14 +339,14 @@ static void test_weld_exactly(void **state)
     (void)state;
     static const lm_vec3 points[6] = {{0, 0, 0}, {1, 2, 3},          {-0.0f, 0, -0.0f},
                                       {1, 2, 3}, {1, 2, 3.0000002f}, {0, 0, 0}};
-    mesh_data mesh = make_points(points, 6);
+    lm_mesh_data mesh = make_points(points, 6);
     mesh.colours = malloc(18);
     mesh.normals = malloc(6 * sizeof *mesh.normals);
     assert_true(mesh.colours && mesh.normals);
     for (int i = 0; i < 18; i++) mesh.colours[i] = (uint8_t)i;
     static const lm_vec3 normals[6] = {{1, 0, 0}, {0, 1, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, 0}};
     memcpy(mesh.normals, normals, sizeof normals);
-    assert_int_equal(mesh_weld(&mesh, 0.0f), LM_OK);
+    assert_int_equal(lm_mesh_weld(&mesh, 0.0f), LM_OK);
     assert_int_equal(mesh.vertex_count, 3);
     assert_int_equal(mesh.welded, 3);
     static const uint32_t expected[6] = {0, 1, 0, 1, 2, 0};
@@ -356,7 +358,7 @@ static void test_weld_exactly(void **state)
     assert_true(fabsf(mesh.normals[0].x - 0.70710678f) < 1e-6f && fabsf(mesh.normals[0].y - 0.70710678f) < 1e-6f);
     assert_true(mesh.normals[1].x == 0.0f && mesh.normals[1].y == 0.0f && mesh.normals[1].z == 0.0f);
     assert_true(mesh.normals[2].z == 1.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* The first in reach wins, and a chain of near points does not become one point. */
@@ -364,12 +366,12 @@ static void test_weld_within_reach(void **state)
 {
     (void)state;
     static const lm_vec3 points[6] = {{0, 0, 0}, {0.9f, 0, 0}, {1.8f, 0, 0}, {2.7f, 0, 0}, {-1, 0, 0}, {1.4f, 0, 0}};
-    mesh_data mesh = make_points(points, 6);
-    assert_int_equal(mesh_weld(&mesh, 1.0f), LM_OK);
+    lm_mesh_data mesh = make_points(points, 6);
+    assert_int_equal(lm_mesh_weld(&mesh, 1.0f), LM_OK);
     static const uint32_t expected[6] = {0, 0, 1, 1, 0, 1};
     assert_memory_equal(mesh.triangles, expected, sizeof expected);
     assert_true(mesh.positions[0].x == 0.0f && mesh.positions[1].x == 1.8f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* Against the definition, pair by pair. */
@@ -397,13 +399,13 @@ static void test_weld_against_all_pairs(void **state)
             if (k == kept_count) kept[kept_count++] = i;
             expected[i] = k;
         }
-        mesh_data mesh = make_points(points, 300);
-        assert_int_equal(mesh_weld(&mesh, tolerance), LM_OK);
+        lm_mesh_data mesh = make_points(points, 300);
+        assert_int_equal(lm_mesh_weld(&mesh, tolerance), LM_OK);
         assert_int_equal(mesh.vertex_count, kept_count);
         assert_memory_equal(mesh.triangles, expected, sizeof expected);
         for (uint32_t k = 0; k < kept_count; k++)
             assert_memory_equal(&mesh.positions[k], &points[kept[k]], sizeof(lm_vec3));
-        mesh_free(&mesh);
+        lm_mesh_free(&mesh);
     }
 }
 

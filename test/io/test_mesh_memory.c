@@ -2,7 +2,7 @@
  * Memory that runs out while a mesh is read: at every allocation in turn, in every format. The linker puts the functions
  * below in the place of malloc and its kin (test/CMakeLists.txt).
  */
-#include "io/pose.h"
+#include "limber/pose.h"
 #include "test/support/mesh_files.h"
 
 #include <setjmp.h>
@@ -35,14 +35,14 @@ void *__wrap_realloc(void *memory, size_t size) { return is_allowed() ? __real_r
 /* Reads with ever more memory until it is enough; every failure must be reported as what it is. */
 static void assert_fails_well(const char *name, text_buffer *file)
 {
-    mesh_data mesh;
-    mesh_error error;
+    lm_mesh_data mesh;
+    lm_mesh_error error;
     static const char reason[] = ": out of memory";
     long failures = 0;
     for (bool read = false; !read; failures++) {
         assert_true(failures < 1000);
         allowed = failures;
-        read = mesh_parse(name, file->bytes, file->length, NULL, &mesh, &error);
+        read = lm_mesh_parse(name, file->bytes, file->length, NULL, &mesh, &error);
         allowed = -1;
         if (read) break;
         size_t length = strlen(error.text); /* "a.gltf:1: JSON: out of memory" too */
@@ -52,8 +52,8 @@ static void assert_fails_well(const char *name, text_buffer *file)
     }
     assert_true(failures >= 5);
     assert_int_equal(mesh.triangle_count, 12);
-    mesh_free(&mesh);
-    text_free(file);
+    lm_mesh_free(&mesh);
+    lmi_text_free(file);
 }
 
 #define CUBE_NODES "0 0 0\n1 0 0\n0 1 0\n1 1 0\n0 0 1\n1 0 1\n0 1 1\n1 1 1\n"
@@ -65,11 +65,11 @@ static void test_every_allocation_of_tetrahedra(void **state)
 {
     (void)state;
     text_buffer file = {0};
-    text_addf(&file, "8\n" CUBE_NODES "6\n" CUBE_TETS("1 "));
+    lmi_text_addf(&file, "8\n" CUBE_NODES "6\n" CUBE_TETS("1 "));
     assert_fails_well("a.mesh", &file);
-    text_addf(&file,
-              "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 8 1 8\n3 1 0 8\n1\n2\n3\n4\n5\n6\n7\n8\n" CUBE_NODES
-              "$EndNodes\n$Elements\n1 6 9 9\n3 1 4 6\n" CUBE_TETS("9 ") "$EndElements\n");
+    lmi_text_addf(&file,
+                  "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 8 1 8\n3 1 0 8\n1\n2\n3\n4\n5\n6\n7\n8\n" CUBE_NODES
+                  "$EndNodes\n$Elements\n1 6 9 9\n3 1 4 6\n" CUBE_TETS("9 ") "$EndElements\n");
     assert_fails_well("a.msh", &file);
 }
 
@@ -78,7 +78,7 @@ static void test_every_allocation(void **state)
     (void)state;
     plain_mesh cube = plain_cube();
     text_buffer file = {0};
-    text_addf(&file, "o name\n");
+    lmi_text_addf(&file, "o name\n");
     make_obj(&file, &cube);
     assert_fails_well("a.obj", &file);
     make_ply(&file, &cube, (ply_style){.encoding = PLY_BIG_ENDIAN, .extras = true, .faces_first = true});
@@ -100,25 +100,25 @@ static void test_every_allocation_of_poses(void **state)
     plain_mesh cube = plain_cube();
     text_buffer files[2] = {{0}, {0}};
     static const char *const names[] = {"a.pc2", "a.glb"};
-    text_add(&files[0], "POINTCACHE2\0\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 32);
+    lmi_text_add(&files[0], "POINTCACHE2\0\1\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0", 32);
     for (int i = 0; i < 3; i++) add_float(&files[0], (float)i);
     make_gltf(&files[1], NULL, &cube, (gltf_style){.binary = true});
     for (int i = 0; i < 2; i++) {
-        pose_options options = {.frame = 0};
+        lm_pose_options options = {.frame = 0};
         long failures = 0;
         for (bool read = false; !read; failures++) {
-            pose_data pose;
-            mesh_error error = {""};
+            lm_pose_data pose;
+            lm_mesh_error error = {""};
             assert_true(failures < 1000);
             allowed = failures;
-            read = pose_parse(names[i], files[i].bytes, files[i].length, &options, &pose, &error);
+            read = lm_pose_parse(names[i], files[i].bytes, files[i].length, &options, &pose, &error);
             allowed = -1;
             if (!read) assert_non_null(strstr(error.text, "out of memory"));
             assert_true(read == (pose.positions != NULL));
-            pose_free(&pose);
+            lm_pose_free(&pose);
         }
         assert_true(failures > 1);
-        text_free(&files[i]);
+        lmi_text_free(&files[i]);
     }
 }
 

@@ -3,10 +3,10 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "io/mesh.h"
 #include "io/mesh_report.h"
 #include "io/obj.h"
 #include "io/polygon.h"
+#include "limber/mesh.h"
 
 #include <float.h>
 #include <locale.h>
@@ -26,7 +26,7 @@ static const lm_vec3 cube_points[8] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0
 static const uint32_t cube_triangles[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, {4, 6, 7}, {0, 1, 5}, {0, 5, 4},
                                                {2, 3, 7}, {2, 7, 6}, {1, 2, 6}, {1, 6, 5}, {0, 4, 7}, {0, 7, 3}};
 
-static const mesh_options as_it_is = {.weld = -1.0f};
+static const lm_mesh_options as_it_is = {.weld = -1.0f};
 
 static obj_object cube_object(const char *name)
 {
@@ -63,7 +63,7 @@ static char *file_text(const char *path)
 static void assert_number(float value, const char *expected)
 {
     char text[OBJ_NUMBER_SIZE];
-    assert_int_equal(obj_format_number(value, text), strlen(expected));
+    assert_int_equal(lmi_obj_format_number(value, text), strlen(expected));
     assert_string_equal(text, expected);
 }
 
@@ -98,7 +98,7 @@ static void test_numbers_read_back(void **state)
         memcpy(&value, &bits, sizeof value);
         if (!isfinite(value)) continue;
         char text[OBJ_NUMBER_SIZE];
-        assert_true(obj_format_number(value, text) < OBJ_NUMBER_SIZE);
+        assert_true(lmi_obj_format_number(value, text) < OBJ_NUMBER_SIZE);
         back = strtof(text, NULL);
         assert_true(back == value);
     }
@@ -117,7 +117,7 @@ static void test_write_and_read(void **state)
     obj_object objects[3] = {cube_object("first"), cube_object("the second\n"), cube_object("third")};
     objects[1].normals = normals;
     obj_error error;
-    assert_true(obj_write(path, objects, 3, &error));
+    assert_true(lmi_obj_write(path, objects, 3, &error));
     char beside[64];
     snprintf(beside, sizeof beside, "test_obj_roundtrip.obj.%ld.tmp", (long)getpid());
     assert_false(file_exists(beside));
@@ -128,15 +128,15 @@ static void test_write_and_read(void **state)
     assert_non_null(strstr(text, "\nf 17 19 18\n"));
     free(text);
 
-    mesh_data mesh;
-    mesh_error read_error;
-    assert_true(mesh_read(path, &as_it_is, &mesh, &read_error));
+    lm_mesh_data mesh;
+    lm_mesh_error read_error;
+    assert_true(lm_mesh_read(path, &as_it_is, &mesh, &read_error));
     assert_int_equal(mesh.vertex_count, 24);
     assert_int_equal(mesh.triangle_count, 36);
     for (uint32_t i = 0; i < 24; i++) assert_memory_equal(&mesh.positions[i], &cube_points[i % 8], sizeof(lm_vec3));
     for (uint32_t i = 0; i < 108; i++)
         assert_int_equal(mesh.triangles[i], (&cube_triangles[0][0])[i % 36] + i / 36 * 8);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     remove(path);
 }
 
@@ -145,27 +145,27 @@ static void test_write_failures(void **state)
     (void)state;
     obj_error error;
     obj_object object = cube_object("cube");
-    assert_false(obj_write("no/such/folder/a.obj", &object, 1, &error));
+    assert_false(lmi_obj_write("no/such/folder/a.obj", &object, 1, &error));
     assert_non_null(strstr(error.text, "no/such/folder/a.obj: cannot be written: No such file"));
 
     /* A file that is already there survives a failure. */
     static const char path[] = "test_obj_keep.obj";
-    assert_true(obj_write(path, &object, 1, &error));
+    assert_true(lmi_obj_write(path, &object, 1, &error));
     lm_vec3 bad[8];
     memcpy(bad, cube_points, sizeof bad);
     bad[5].y = NAN;
     object.positions = bad;
-    assert_false(obj_write(path, &object, 1, &error));
+    assert_false(lmi_obj_write(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "vertex 5 of \"cube\" is not finite"));
     object.positions = cube_points;
     object.vertex_count = 7;
-    assert_false(obj_write(path, &object, 1, &error));
+    assert_false(lmi_obj_write(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "names vertex 7 of 7"));
-    mesh_data mesh;
-    mesh_error read_error;
-    assert_true(mesh_read(path, &as_it_is, &mesh, &read_error));
+    lm_mesh_data mesh;
+    lm_mesh_error read_error;
+    assert_true(lm_mesh_read(path, &as_it_is, &mesh, &read_error));
     assert_int_equal(mesh.triangle_count, 12);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     remove(path);
 }
 
@@ -180,7 +180,7 @@ static void test_write_to_full_disk(void **state)
     if (!file_exists("/dev/full") || symlink("/dev/full", beside) != 0) skip();
     obj_object object = cube_object("cube");
     obj_error error;
-    assert_false(obj_write(path, &object, 1, &error));
+    assert_false(lmi_obj_write(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "No space left on device"));
     assert_false(file_exists(path));
     assert_false(file_exists(beside));
@@ -200,7 +200,7 @@ static void test_write_beyond_limit(void **state)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     obj_object object = cube_object("cube");
     obj_error error;
-    bool written = obj_write(path, &object, 1, &error);
+    bool written = lmi_obj_write(path, &object, 1, &error);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(written);
     assert_non_null(strstr(error.text, "File too large"));
@@ -214,12 +214,12 @@ static void test_locale(void **state)
     /* Whichever comma locale the machine has; without one the test still shows that the C locale works. */
     if (!setlocale(LC_ALL, "de_DE.UTF-8")) setlocale(LC_ALL, "fr_FR.UTF-8");
     assert_number(0.5f, "0.5");
-    mesh_data mesh;
-    mesh_error error;
+    lm_mesh_data mesh;
+    lm_mesh_error error;
     static const char text[] = "v 0.5 -1.25e1 .75\n";
-    assert_true(mesh_parse("a.obj", text, sizeof text - 1, &as_it_is, &mesh, &error));
+    assert_true(lm_mesh_parse("a.obj", text, sizeof text - 1, &as_it_is, &mesh, &error));
     assert_true(mesh.positions[0].x == 0.5f && mesh.positions[0].y == -12.5f && mesh.positions[0].z == 0.75f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     setlocale(LC_ALL, "C");
 }
 
@@ -227,19 +227,19 @@ static void test_locale(void **state)
  * Reading
  */
 
-static mesh_data parse(const char *text)
+static lm_mesh_data parse(const char *text)
 {
-    mesh_data mesh;
-    mesh_error error;
-    if (!mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error)) fail_msg("%s", error.text);
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    if (!lm_mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error)) fail_msg("%s", error.text);
     return mesh;
 }
 
-static void assert_triangles(mesh_data mesh, const uint32_t *expected, uint32_t count)
+static void assert_triangles(lm_mesh_data mesh, const uint32_t *expected, uint32_t count)
 {
     assert_int_equal(mesh.triangle_count, count);
     assert_memory_equal(mesh.triangles, expected, 3 * count * sizeof *expected);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 #define SQUARE "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
@@ -263,18 +263,18 @@ static void test_face_forms(void **state)
 static void test_vertex_forms(void **state)
 {
     (void)state;
-    mesh_data mesh = parse("v 1 2 3 1.0\nv +1. .5 -2E+1 0.1 0.2 0.3\nv 1e-60 0 -0\n");
+    lm_mesh_data mesh = parse("v 1 2 3 1.0\nv +1. .5 -2E+1 0.1 0.2 0.3\nv 1e-60 0 -0\n");
     assert_int_equal(mesh.vertex_count, 3);
     assert_true(mesh.positions[1].x == 1.0f && mesh.positions[1].y == 0.5f && mesh.positions[1].z == -20.0f);
     assert_true(mesh.positions[2].x == 0.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void assert_parse_fails(const char *text, const char *expected)
 {
-    mesh_data mesh = {.vertex_count = 3};
-    mesh_error error;
-    assert_false(mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error));
+    lm_mesh_data mesh = {.vertex_count = 3};
+    lm_mesh_error error;
+    assert_false(lm_mesh_parse("a.obj", text, strlen(text), &as_it_is, &mesh, &error));
     assert_string_equal(error.text, expected);
     assert_null(mesh.positions);
     assert_int_equal(mesh.vertex_count, 0);
@@ -305,11 +305,11 @@ static void test_reading_errors(void **state)
     assert_parse_fails(SQUARE "f 1 2 -5\n", "a.obj:5: vertex -5 does not exist, there are 4 above this line");
     assert_parse_fails("f 1 2 3\n" SQUARE, "a.obj:1: vertex 1 does not exist, there are 0 above this line");
 
-    mesh_data mesh;
-    mesh_error error;
-    assert_false(mesh_read("no-such-file.obj", &as_it_is, &mesh, &error));
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    assert_false(lm_mesh_read("no-such-file.obj", &as_it_is, &mesh, &error));
     assert_string_equal(error.text, "no-such-file.obj: No such file or directory");
-    assert_false(mesh_read(".", &as_it_is, &mesh, &error));
+    assert_false(lm_mesh_read(".", &as_it_is, &mesh, &error));
     assert_true(strncmp(error.text, ".: ", 3) == 0);
 }
 
@@ -329,7 +329,7 @@ static void assert_divided(const lm_vec3 *points, uint32_t count, double area)
 {
     uint32_t corners[600] = {0}, triangles[3 * 600];
     for (uint32_t i = 0; i < count; i++) corners[i] = i;
-    polygon_triangulate(points, corners, count, triangles);
+    lmi_polygon_triangulate(points, corners, count, triangles);
     double sum = 0.0;
     for (uint32_t t = 0; t + 2 < count; t++) {
         double part = area_of(points, triangles + 3 * t);
@@ -370,7 +370,7 @@ static void test_bad_polygons(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t triangles[9];
         memset(triangles, 0xff, sizeof triangles);
-        polygon_triangulate(points, cases[i], 5, triangles);
+        lmi_polygon_triangulate(points, cases[i], 5, triangles);
         for (int k = 0; k < 9; k++) assert_true(triangles[k] < 5);
     }
 }
@@ -382,7 +382,7 @@ static void test_bad_polygons(void **state)
 static mesh_report report_of(const lm_vec3 *points, uint32_t point_count, const void *triangles, uint32_t count)
 {
     mesh_report report;
-    assert_int_equal(mesh_report_make(points, point_count, triangles, count, &report), LM_OK);
+    assert_int_equal(lmi_mesh_report_make(points, point_count, triangles, count, &report), LM_OK);
     return report;
 }
 
@@ -448,10 +448,10 @@ static void test_report_failures(void **state)
     (void)state;
     mesh_report report;
     static const uint32_t far[3] = {0, 1, 8};
-    assert_int_equal(mesh_report_make(cube_points, 8, far, 1, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lmi_mesh_report_make(cube_points, 8, far, 1, &report), LM_ERROR_ARGUMENT);
     static const lm_vec3 bad = {0.0f, INFINITY, 0.0f};
-    assert_int_equal(mesh_report_make(&bad, 1, NULL, 0, &report), LM_ERROR_ARGUMENT);
-    assert_int_equal(mesh_report_make(NULL, 0, NULL, 0, &report), LM_OK);
+    assert_int_equal(lmi_mesh_report_make(&bad, 1, NULL, 0, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lmi_mesh_report_make(NULL, 0, NULL, 0, &report), LM_OK);
     assert_false(report.closed);
 }
 

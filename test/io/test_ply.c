@@ -43,49 +43,49 @@ static void test_styles(void **state)
     "element face " #faces "\nproperty list uchar int vertex_index\nend_header\n"
 #define SQUARE "0 0 0\n1 0 0\n1 1 0\n0 1 0\n"
 
-static mesh_data parse(const char *text)
+static lm_mesh_data parse(const char *text)
 {
     text_buffer file = {0};
-    text_add(&file, text, strlen(text));
+    lmi_text_add(&file, text, strlen(text));
     return assert_reads("a.ply", &file);
 }
 
 static void test_polygons(void **state)
 {
     (void)state;
-    mesh_data mesh = parse(HEADER(4, 2) SQUARE "4 0 1 2 3\n3 2 1 0\n");
+    lm_mesh_data mesh = parse(HEADER(4, 2) SQUARE "4 0 1 2 3\n3 2 1 0\n");
     assert_int_equal(mesh.triangle_count, 3);
     static const uint32_t expected[9] = {3, 0, 1, 1, 2, 3, 2, 1, 0};
     assert_memory_equal(mesh.triangles, expected, sizeof expected);
     assert_null(mesh.normals);
     assert_null(mesh.colours);
     assert_string_equal(mesh.format, "PLY, ASCII");
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_strips(void **state)
 {
     (void)state;
-    mesh_data mesh =
+    lm_mesh_data mesh =
         parse("ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\n"
               "property float z\nelement tristrips 1\nproperty list int int vertex_indices\nend_header\n" SQUARE
               "11 0 1 3 2 -1 0 1 2 -1 2 3\n");
     static const uint32_t expected[9] = {0, 1, 3, 3, 1, 2, 0, 1, 2};
     assert_int_equal(mesh.triangle_count, 3);
     assert_memory_equal(mesh.triangles, expected, sizeof expected);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 /* Normals are made unit length; the others' values may be "nan". */
 static void test_normals(void **state)
 {
     (void)state;
-    mesh_data mesh = parse("ply\nformat ascii 1.0\nelement vertex 2\nproperty float nx\nproperty float ny\n"
-                           "property float nz\nproperty float x\nproperty float y\nproperty float z\n"
-                           "property float quality\nend_header\n0 3 4 1 2 3 nan\nnan 0 0 1 2 3 -inf\n");
+    lm_mesh_data mesh = parse("ply\nformat ascii 1.0\nelement vertex 2\nproperty float nx\nproperty float ny\n"
+                              "property float nz\nproperty float x\nproperty float y\nproperty float z\n"
+                              "property float quality\nend_header\n0 3 4 1 2 3 nan\nnan 0 0 1 2 3 -inf\n");
     assert_true(mesh.normals[0].y == 0.6f && mesh.normals[0].z == 0.8f);
     assert_true(mesh.normals[1].x == 0.0f && mesh.positions[1].z == 3.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_header_errors(void **state)
@@ -164,11 +164,11 @@ static void test_binary_errors(void **state)
 static void test_empty_elements(void **state)
 {
     (void)state;
-    mesh_data mesh = parse("ply\nformat binary_little_endian 1.0\nelement nothing 4294967295\nelement vertex 1\n"
-                           "property uchar x\nproperty uchar y\nproperty uchar z\nend_header\nABC");
+    lm_mesh_data mesh = parse("ply\nformat binary_little_endian 1.0\nelement nothing 4294967295\nelement vertex 1\n"
+                              "property uchar x\nproperty uchar y\nproperty uchar z\nend_header\nABC");
     assert_int_equal(mesh.vertex_count, 1);
     assert_true(mesh.positions[0].x == 65.0f && mesh.positions[0].z == 67.0f);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 int main(void)

@@ -103,7 +103,7 @@ static png_picture read_good(const file *f)
 {
     png_picture p;
     png_error error;
-    if (!png_read("p.png", f->bytes, f->size, 4096, &p, &error)) fail_msg("%s", error.text);
+    if (!lmi_png_read("p.png", f->bytes, f->size, 4096, &p, &error)) fail_msg("%s", error.text);
     return p;
 }
 
@@ -111,7 +111,7 @@ static void refuse(const file *f, size_t size, const char *expected)
 {
     png_picture p;
     png_error error;
-    assert_false(png_read("p.png", f->bytes, size, 4096, &p, &error));
+    assert_false(lmi_png_read("p.png", f->bytes, size, 4096, &p, &error));
     assert_null(p.grey);
     assert_null(strchr(error.text, '\n'));
     if (expected != NULL) assert_string_equal(error.text, expected);
@@ -158,7 +158,7 @@ static void every_kind_of_pixel(void **context)
         for (uint32_t x = 0; x < p.columns; x++)
             if (abs((int)p.grey[x] - (int)cases[k].grey[x]) > 1)
                 fail_msg("case %zu: pixel %u is %u, not %u", k, x, p.grey[x], cases[k].grey[x]);
-        png_free(&p);
+        lmi_png_free(&p);
     }
 }
 
@@ -202,7 +202,7 @@ static void every_filter_in_any_number_of_chunks(void **context)
             double grey = 257.0 * (0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2]);
             assert_near(p.grey[k], grey, 2.0);
         }
-        png_free(&p);
+        lmi_png_free(&p);
     }
 }
 
@@ -264,7 +264,7 @@ static void streams_of_other_programs(void **context)
     add_chunk(&f, "IEND", NULL, 0);
     png_picture p = read_good(&f);
     check_rings(&p);
-    png_free(&p);
+    lmi_png_free(&p);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -381,9 +381,9 @@ static void streams_that_are_damaged(void **context)
         add_chunk(&f, "IDAT", bytes, sizeof bytes);
         png_picture p;
         png_error error;
-        if (!png_read("p.png", f.bytes, f.size, 4096, &p, &error)) continue;
+        if (!lmi_png_read("p.png", f.bytes, f.size, 4096, &p, &error)) continue;
         check_rings(&p);
-        png_free(&p);
+        lmi_png_free(&p);
         accepted++;
     }
     assert_true(accepted <= 3);
@@ -394,7 +394,7 @@ static void files_that_are_not_there(void **context)
     (void)context;
     png_picture p;
     png_error error;
-    assert_false(png_read_file("/nowhere/p.png", 4096, &p, &error));
+    assert_false(lmi_png_read_file("/nowhere/p.png", 4096, &p, &error));
     assert_string_equal(error.text, "/nowhere/p.png: No such file or directory");
     assert_null(p.grey);
 }

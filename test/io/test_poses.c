@@ -2,7 +2,7 @@
  * Poses from files: morph targets of glTF files, frames of MDD and PC2 files, second meshes; what is wrong with them; and which
  * vertices of a file the welded ones are. The files are written here, byte by byte.
  */
-#include "io/pose.h"
+#include "limber/pose.h"
 #include "test/support/mesh_files.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static void add_big_u32(text_buffer *bytes, uint32_t value)
 {
     unsigned char b[4] = {(unsigned char)(value >> 24), (unsigned char)(value >> 16), (unsigned char)(value >> 8),
                           (unsigned char)value};
-    text_add(bytes, (const char *)b, sizeof b);
+    lmi_text_add(bytes, (const char *)b, sizeof b);
 }
 
 static void add_big_float(text_buffer *bytes, float value)
@@ -42,7 +42,7 @@ static void make_mdd(text_buffer *file, uint32_t frames, uint32_t points)
 
 static void make_pc2(text_buffer *file, uint32_t frames, uint32_t points)
 {
-    text_add(file, "POINTCACHE2", 12);
+    lmi_text_add(file, "POINTCACHE2", 12);
     add_u32(file, 1);
     add_u32(file, points);
     add_float(file, 0.0f);
@@ -52,12 +52,12 @@ static void make_pc2(text_buffer *file, uint32_t frames, uint32_t points)
         for (uint32_t i = 0; i < 3 * points; i++) add_float(file, value_of(f, i / 3, i % 3));
 }
 
-static void assert_pose_refused(const char *name, const text_buffer *file, const pose_options *options,
+static void assert_pose_refused(const char *name, const text_buffer *file, const lm_pose_options *options,
                                 const char *expected)
 {
-    pose_data pose;
-    mesh_error error;
-    assert_false(pose_parse(name, file->bytes, file->length, options, &pose, &error));
+    lm_pose_data pose;
+    lm_mesh_error error;
+    assert_false(lm_pose_parse(name, file->bytes, file->length, options, &pose, &error));
     assert_null(pose.positions);
     assert_string_equal(error.text, expected);
 }
@@ -70,10 +70,10 @@ static void test_frames(void **state)
         const char *name = kind ? "a.pc2" : "a.mdd";
         (kind ? make_pc2 : make_mdd)(&file, 3, 5);
         for (uint32_t frame = 0; frame < 6; frame++) {
-            pose_options options = {.has_frame = true, .frame = frame % 3, .z_up = frame >= 3};
-            pose_data pose;
-            mesh_error error;
-            if (!pose_parse(name, file.bytes, file.length, &options, &pose, &error)) fail_msg("%s", error.text);
+            lm_pose_options options = {.has_frame = true, .frame = frame % 3, .z_up = frame >= 3};
+            lm_pose_data pose;
+            lm_mesh_error error;
+            if (!lm_pose_parse(name, file.bytes, file.length, &options, &pose, &error)) fail_msg("%s", error.text);
             assert_int_equal(pose.vertex_count, 5);
             for (uint32_t i = 0; i < 5; i++) {
                 float x = value_of(frame % 3, i, 0), y = value_of(frame % 3, i, 1), z = value_of(frame % 3, i, 2);
@@ -81,9 +81,9 @@ static void test_frames(void **state)
                 assert_true(pose.positions[i].y == (frame >= 3 ? z : y));
                 assert_true(pose.positions[i].z == (frame >= 3 ? -y : z));
             }
-            pose_free(&pose);
+            lm_pose_free(&pose);
         }
-        text_free(&file);
+        lmi_text_free(&file);
     }
 }
 
@@ -95,13 +95,13 @@ static void test_truncated_frames(void **state)
         text_buffer file = {0};
         const char *name = kind ? "a.pc2" : "a.mdd";
         (kind ? make_pc2 : make_mdd)(&file, 2, 3);
-        pose_options options = {.frame = 0};
+        lm_pose_options options = {.frame = 0};
         for (size_t length = 0; length < file.length; length++) {
             char *part = malloc(length + 1); /* its own memory, so that a sanitizer sees a byte too many */
             memcpy(part, file.bytes, length);
-            pose_data pose;
-            mesh_error error;
-            assert_false(pose_parse(name, part, length, &options, &pose, &error));
+            lm_pose_data pose;
+            lm_mesh_error error;
+            assert_false(lm_pose_parse(name, part, length, &options, &pose, &error));
             assert_non_null(strstr(error.text, length < 12 && kind ? "begin as a PC2" : "the file ends within"));
             free(part);
         }
@@ -109,7 +109,7 @@ static void test_truncated_frames(void **state)
         assert_pose_refused(name, &file, &options,
                             kind ? "a.pc2: the file ends within frame 1, point 1 (expected 2 frames of 3 points)"
                                  : "a.mdd: the file ends within frame 1, point 1 (expected 2 frames of 3 points)");
-        text_free(&file);
+        lmi_text_free(&file);
     }
 }
 
@@ -118,37 +118,38 @@ static void test_wrong_frames(void **state)
     (void)state;
     text_buffer file = {0};
     make_mdd(&file, 2, 3);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 2},
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.frame = 2},
                         "a.mdd: there is no frame 2 (it has 2, counted from 0)");
-    assert_pose_refused("a.mdd", &file, &(pose_options){.target = "smile"},
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.target = "smile"},
                         "a.mdd: it has frames, not targets (expected a glTF file)");
-    assert_pose_refused("a.pc2", &file, &(pose_options){.frame = 0}, "a.pc2: it does not begin as a PC2 file does");
+    assert_pose_refused("a.pc2", &file, &(lm_pose_options){.frame = 0}, "a.pc2: it does not begin as a PC2 file does");
     static const unsigned char infinite[4] = {0x7f, 0x80, 0, 0}, huge[4] = {0x7f, 0, 0, 0};
     memcpy(file.bytes + file.length - 4, infinite, 4);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 1}, "a.mdd: frame 1: point 2 is not finite");
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.frame = 1}, "a.mdd: frame 1: point 2 is not finite");
     memcpy(file.bytes + file.length - 4, huge, 4);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 1},
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.frame = 1},
                         "a.mdd: frame 1: a coordinate of point 2 is beyond 1e9");
-    text_free(&file);
+    lmi_text_free(&file);
     make_mdd(&file, 2, 0);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 0}, "a.mdd: it has 0 points (expected 1 to 67108864)");
-    text_free(&file);
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.frame = 0},
+                        "a.mdd: it has 0 points (expected 1 to 67108864)");
+    lmi_text_free(&file);
     /* Counts whose product does not fit into any number. */
     add_big_u32(&file, 0x7fffffff);
     add_big_u32(&file, 1 << 24);
-    assert_pose_refused("a.mdd", &file, &(pose_options){.frame = 0},
+    assert_pose_refused("a.mdd", &file, &(lm_pose_options){.frame = 0},
                         "a.mdd: the file ends within the times of its 2147483647 frames");
-    text_free(&file);
+    lmi_text_free(&file);
     make_pc2(&file, 1, 1);
     file.bytes[12] = 2;
-    assert_pose_refused("a.pc2", &file, &(pose_options){.frame = 0}, "a.pc2: PC2 version 2 (expected 1)");
-    text_free(&file);
-    text_addf(&file, "v 0 0 0\n");
-    assert_pose_refused("a.obj", &file, &(pose_options){.has_frame = true},
+    assert_pose_refused("a.pc2", &file, &(lm_pose_options){.frame = 0}, "a.pc2: PC2 version 2 (expected 1)");
+    lmi_text_free(&file);
+    lmi_text_addf(&file, "v 0 0 0\n");
+    assert_pose_refused("a.obj", &file, &(lm_pose_options){.has_frame = true},
                         "a.obj: it has no frames (expected an MDD or PC2 file)");
-    assert_pose_refused("a.obj", &file, &(pose_options){.target = "0"},
+    assert_pose_refused("a.obj", &file, &(lm_pose_options){.target = "0"},
                         "a.obj: it has no morph targets (expected a glTF file)");
-    text_free(&file);
+    lmi_text_free(&file);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -182,9 +183,9 @@ static void make_target_file(text_buffer *file, const char *json)
     text_buffer buffer = {0};
     for (uint32_t i = 0; i < 9; i++) add_float(&buffer, value_of(0, i / 3, i % 3));
     for (uint32_t i = 0; i < 12; i++) add_float(&buffer, value_of(1, i / 3, i % 3));
-    text_add(&buffer, "\2\0\0\0", 4);
+    lmi_text_add(&buffer, "\2\0\0\0", 4);
     make_glb(file, json, &buffer);
-    text_free(&buffer);
+    lmi_text_free(&buffer);
 }
 
 /* Moves are scaled with the node; meshes without the target stay; a name comes before a number. */
@@ -199,10 +200,10 @@ static void test_targets(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         text_buffer file = {0};
         make_target_file(&file, cases[c].names[0] ? FILE_WITH(NAMES, TARGETS) : FILE_WITH("", TARGETS));
-        pose_options options = {.target = cases[c].target};
-        pose_data pose;
-        mesh_error error;
-        if (!pose_parse("a.glb", file.bytes, file.length, &options, &pose, &error)) fail_msg("%s", error.text);
+        lm_pose_options options = {.target = cases[c].target};
+        lm_pose_data pose;
+        lm_mesh_error error;
+        if (!lm_pose_parse("a.glb", file.bytes, file.length, &options, &pose, &error)) fail_msg("%s", error.text);
         assert_int_equal(pose.vertex_count, 6);
         for (uint32_t n = 0; n < 18; n++) {
             uint32_t i = n / 3 % 3, k = n % 3;
@@ -212,8 +213,8 @@ static void test_targets(void **state)
             expected *= n < 9 ? 2.0f : 1.0f;
             assert_true((&pose.positions[n / 3].x)[k] == expected);
         }
-        pose_free(&pose);
-        text_free(&file);
+        lm_pose_free(&pose);
+        lmi_text_free(&file);
     }
 }
 
@@ -238,8 +239,8 @@ static void test_wrong_targets(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
         text_buffer file = {0};
         make_target_file(&file, cases[c].json);
-        assert_pose_refused("a.glb", &file, &(pose_options){.target = cases[c].target}, cases[c].expected);
-        text_free(&file);
+        assert_pose_refused("a.glb", &file, &(lm_pose_options){.target = cases[c].target}, cases[c].expected);
+        lmi_text_free(&file);
     }
 }
 
@@ -252,33 +253,33 @@ static void test_sources(void **state)
 {
     (void)state;
     text_buffer file = {0};
-    text_addf(&file, "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nf 2 3 5\nf 4 6 7\n");
-    mesh_data mesh;
-    mesh_error error;
-    assert_true(mesh_parse("a.obj", file.bytes, file.length, NULL, &mesh, &error));
+    lmi_text_addf(&file, "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nf 2 3 5\nf 4 6 7\n");
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    assert_true(lm_mesh_parse("a.obj", file.bytes, file.length, NULL, &mesh, &error));
     static const uint32_t expected[] = {0, 1, 2, 4, 6};
     assert_int_equal(mesh.vertex_count, 5);
     assert_memory_equal(mesh.sources, expected, sizeof expected);
     /* Welded once more, over a distance of 1: the last three join the second. */
-    assert_int_equal(mesh_weld(&mesh, 1.0f), LM_OK);
+    assert_int_equal(lm_mesh_weld(&mesh, 1.0f), LM_OK);
     static const uint32_t coarser[] = {0, 1, 6};
     assert_int_equal(mesh.vertex_count, 3);
     assert_memory_equal(mesh.sources, coarser, sizeof coarser);
-    mesh_free(&mesh);
-    pose_data pose;
-    assert_true(pose_parse("a.obj", file.bytes, file.length, &(pose_options){.frame = 0}, &pose, &error));
+    lm_mesh_free(&mesh);
+    lm_pose_data pose;
+    assert_true(lm_pose_parse("a.obj", file.bytes, file.length, &(lm_pose_options){.frame = 0}, &pose, &error));
     assert_int_equal(pose.vertex_count, 7);
     assert_true(pose.positions[6].y == 1.0f && pose.positions[0].x == 9.0f);
-    pose_free(&pose);
-    text_free(&file);
+    lm_pose_free(&pose);
+    lmi_text_free(&file);
 }
 
 static void test_missing_file(void **state)
 {
     (void)state;
-    pose_data pose;
-    mesh_error error;
-    assert_false(pose_read("/no/such/file.mdd", &(pose_options){.frame = 0}, &pose, &error));
+    lm_pose_data pose;
+    lm_mesh_error error;
+    assert_false(lm_pose_read("/no/such/file.mdd", &(lm_pose_options){.frame = 0}, &pose, &error));
     assert_string_equal(error.text, "/no/such/file.mdd: No such file or directory");
 }
 

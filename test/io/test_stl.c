@@ -23,10 +23,10 @@ static void test_binary(void **state)
     }
 }
 
-static mesh_data parse(const char *text)
+static lm_mesh_data parse(const char *text)
 {
     text_buffer file = {0};
-    text_add(&file, text, strlen(text));
+    lmi_text_add(&file, text, strlen(text));
     return assert_reads("a.stl", &file);
 }
 
@@ -35,21 +35,21 @@ static mesh_data parse(const char *text)
 static void test_text(void **state)
 {
     (void)state;
-    mesh_data mesh = parse("solid a part\n" FACET FACET "endsolid a part\nsolid other\n" FACET "endsolid\n");
+    lm_mesh_data mesh = parse("solid a part\n" FACET FACET "endsolid a part\nsolid other\n" FACET "endsolid\n");
     assert_int_equal(mesh.triangle_count, 3);
     assert_int_equal(mesh.part_count, 2);
     assert_string_equal(mesh.names + mesh.parts[0].name, "a part");
     assert_string_equal(mesh.names + mesh.parts[1].name, "other");
     assert_int_equal(mesh.parts[1].first_triangle, 2);
     assert_string_equal(mesh.format, "STL, ASCII");
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 
     /* Capitals, one line, normals that are nothing, a polygon. */
     mesh = parse("\r\n SOLID\nFACET NORMAL nan inf -nan OUTER LOOP VERTEX 0 0 0 VERTEX 1 0 0 VERTEX 1 1 0 "
                  "vertex 0 1 0 ENDLOOP ENDFACET ENDSOLID");
     assert_int_equal(mesh.triangle_count, 2);
     assert_int_equal(mesh.vertex_count, 4);
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 static void test_text_errors(void **state)
@@ -89,7 +89,7 @@ static void test_binary_errors(void **state)
                    "a.stl: 684 bytes, but the header promises 4294967295 triangles (expected 214748364834 bytes)");
 
     make_stl_binary(&file, &cube, "");
-    text_add(&file, "more", 4);
+    lmi_text_add(&file, "more", 4);
     assert_refused("a.stl", &file, "a.stl: 688 bytes, but the header promises 12 triangles (expected 684 bytes)");
 
     cube.triangle_count = 0;

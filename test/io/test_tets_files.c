@@ -2,9 +2,9 @@
  * The readers of tetrahedral meshes: one mesh in every format, encoding and byte order reads the same; files of other
  * programs; broken files are refused with a line that names what is wrong; any prefix and any damage is survived.
  */
-#include "io/mesh.h"
-#include "io/tets.h"
 #include "io/text.h"
+#include "limber/mesh.h"
+#include "limber/tets.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ static void put(text_buffer *file, const file_style *style, uint64_t bits, int s
 {
     for (int k = 0; k < size; k++) {
         char byte = (char)(bits >> 8 * (style->big_endian ? size - 1 - k : k));
-        text_add(file, &byte, 1);
+        lmi_text_add(file, &byte, 1);
     }
 }
 
@@ -84,7 +84,7 @@ static void add_number(text_buffer *file, const file_style *style, uint64_t valu
     if (style->binary)
         put(file, style, value, size);
     else
-        text_addf(file, "%llu ", (unsigned long long)value);
+        lmi_text_addf(file, "%llu ", (unsigned long long)value);
 }
 
 static void add_point(text_buffer *file, const file_style *style, lm_vec3 p, int size)
@@ -94,37 +94,37 @@ static void add_point(text_buffer *file, const file_style *style, lm_vec3 p, int
         if (style->binary)
             put_real(file, style, at[i], size);
         else
-            text_addf(file, "%.9g ", at[i]);
+            lmi_text_addf(file, "%.9g ", at[i]);
     }
 }
 
 static void end_line(text_buffer *file, const file_style *style)
 {
-    if (!style->binary) text_addf(file, "\n");
+    if (!style->binary) lmi_text_addf(file, "\n");
 }
 
 static void make_netgen(text_buffer *file, const plain_tets *t, const file_style *style)
 {
-    text_addf(file, "%u\n", t->point_count);
+    lmi_text_addf(file, "%u\n", t->point_count);
     for (uint32_t i = 0; i < t->point_count; i++) add_point(file, style, t->points[i], 8), end_line(file, style);
-    text_addf(file, "%u\n", t->tet_count);
+    lmi_text_addf(file, "%u\n", t->tet_count);
     for (uint32_t i = 0; i < t->tet_count; i++) { /* Netgen's are the other way round */
         const uint32_t *c = t->tets + 4 * (size_t)i;
-        text_addf(file, "  1 %u %u %u %u\n", c[0] + 1, c[1] + 1, c[3] + 1, c[2] + 1);
+        lmi_text_addf(file, "  1 %u %u %u %u\n", c[0] + 1, c[1] + 1, c[3] + 1, c[2] + 1);
     }
-    text_addf(file, "1\n 1 1 2 3\n");
+    lmi_text_addf(file, "1\n 1 1 2 3\n");
 }
 
 static void make_medit_text(text_buffer *file, const plain_tets *t, const file_style *style)
 {
-    text_addf(file, "# a comment\nMeshVersionFormatted 2\nDimension\n3\nVertices\n%u\n", t->point_count);
-    for (uint32_t i = 0; i < t->point_count; i++) add_point(file, style, t->points[i], 8), text_addf(file, "0\n");
-    text_addf(file, "Triangles 1\n1 2 3 0\nTetrahedra %u\n", t->tet_count);
+    lmi_text_addf(file, "# a comment\nMeshVersionFormatted 2\nDimension\n3\nVertices\n%u\n", t->point_count);
+    for (uint32_t i = 0; i < t->point_count; i++) add_point(file, style, t->points[i], 8), lmi_text_addf(file, "0\n");
+    lmi_text_addf(file, "Triangles 1\n1 2 3 0\nTetrahedra %u\n", t->tet_count);
     for (uint32_t i = 0; i < t->tet_count; i++) {
         const uint32_t *c = t->tets + 4 * (size_t)i;
-        text_addf(file, "%u %u %u %u 7\n", c[0] + 1, c[1] + 1, c[2] + 1, c[3] + 1);
+        lmi_text_addf(file, "%u %u %u %u 7\n", c[0] + 1, c[1] + 1, c[2] + 1, c[3] + 1);
     }
-    text_addf(file, "Corners 1\n1\nEnd\n");
+    lmi_text_addf(file, "Corners 1\n1\nEnd\n");
 }
 
 /* A section of a binary MEDIT file: its keyword and where the next one begins. */
@@ -143,7 +143,7 @@ static void make_medit_binary(text_buffer *file, const plain_tets *t, const file
     begin_section(file, style, 3, 4);
     put(file, style, 3, 4);
     begin_section(file, style, 6, 11); /* something that nobody asked for */
-    text_add(file, "eleven byte", 11);
+    lmi_text_add(file, "eleven byte", 11);
     begin_section(file, style, 4, (size_t)whole + t->point_count * (3 * (size_t)real + (size_t)whole));
     put(file, style, t->point_count, whole);
     for (uint32_t i = 0; i < t->point_count; i++) {
@@ -162,51 +162,52 @@ static void make_medit_binary(text_buffer *file, const plain_tets *t, const file
 static void make_tetgen(text_buffer *file, text_buffer *tets, const plain_tets *t, const file_style *style)
 {
     uint32_t first = (uint32_t)style->version;
-    text_addf(file, "# nodes\n%u 3 1 1\n", t->point_count);
+    lmi_text_addf(file, "# nodes\n%u 3 1 1\n", t->point_count);
     for (uint32_t i = 0; i < t->point_count; i++) {
-        text_addf(file, "%u ", i + first);
+        lmi_text_addf(file, "%u ", i + first);
         add_point(file, style, t->points[i], 8);
-        text_addf(file, "0.5 1\n");
+        lmi_text_addf(file, "0.5 1\n");
     }
-    text_addf(tets, "%u 4 1\n", t->tet_count);
+    lmi_text_addf(tets, "%u 4 1\n", t->tet_count);
     for (uint32_t i = 0; i < t->tet_count; i++) {
         const uint32_t *c = t->tets + 4 * (size_t)i;
-        text_addf(tets, "%u %u %u %u %u 3\n", i + first, c[0] + first, c[1] + first, c[2] + first, c[3] + first);
+        lmi_text_addf(tets, "%u %u %u %u %u 3\n", i + first, c[0] + first, c[1] + first, c[2] + first, c[3] + first);
     }
-    text_addf(tets, "# the end\n");
+    lmi_text_addf(tets, "# the end\n");
 }
 
 static void begin_gmsh(text_buffer *file, const file_style *style, const char *version)
 {
-    text_addf(file, "$MeshFormat\n%s %d 8\n", version, style->binary);
-    if (style->binary) put(file, style, 1, 4), text_addf(file, "\n");
-    text_addf(file, "$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"$ all\"\n$EndPhysicalNames\n");
+    lmi_text_addf(file, "$MeshFormat\n%s %d 8\n", version, style->binary);
+    if (style->binary) put(file, style, 1, 4), lmi_text_addf(file, "\n");
+    lmi_text_addf(file, "$EndMeshFormat\n$PhysicalNames\n1\n3 1 \"$ all\"\n$EndPhysicalNames\n");
 }
 
 static void make_gmsh_2(text_buffer *file, const plain_tets *t, const file_style *style)
 {
     begin_gmsh(file, style, "2.2");
-    text_addf(file, "$Nodes\n%u\n", t->point_count);
+    lmi_text_addf(file, "$Nodes\n%u\n", t->point_count);
     for (uint32_t i = 0; i < t->point_count; i++) {
         add_number(file, style, (i + 1) * style->stretch, 4);
         add_point(file, style, t->points[i], 8);
         end_line(file, style);
     }
-    text_addf(file, "%s$EndNodes\n$Elements\n%u\n", style->binary ? "\n" : "", t->tet_count + 1);
+    lmi_text_addf(file, "%s$EndNodes\n$Elements\n%u\n", style->binary ? "\n" : "", t->tet_count + 1);
     const uint64_t triangle[] = {2, 1, 2, 1, 5, 6, style->stretch, 2 * style->stretch, 3 * style->stretch};
     if (style->binary) {
         for (int i = 0; i < 9; i++) put(file, style, triangle[i], 4);
         put(file, style, 4, 4), put(file, style, t->tet_count, 4), put(file, style, 2, 4);
     } else
-        text_addf(file, "1 2 2 5 6 %u %u %u\n", (unsigned)triangle[6], (unsigned)triangle[7], (unsigned)triangle[8]);
+        lmi_text_addf(file, "1 2 2 5 6 %u %u %u\n", (unsigned)triangle[6], (unsigned)triangle[7],
+                      (unsigned)triangle[8]);
     for (uint32_t i = 0; i < t->tet_count; i++) {
         add_number(file, style, i + 2, 4);
-        if (!style->binary) text_addf(file, "4 2 ");
+        if (!style->binary) lmi_text_addf(file, "4 2 ");
         add_number(file, style, 5, 4), add_number(file, style, 6, 4);
         for (uint32_t k = 0; k < 4; k++) add_number(file, style, (t->tets[4 * (size_t)i + k] + 1) * style->stretch, 4);
         end_line(file, style);
     }
-    text_addf(file, "%s$EndElements\n", style->binary ? "\n" : "");
+    lmi_text_addf(file, "%s$EndElements\n", style->binary ? "\n" : "");
 }
 
 /* A block's head: the entity, its dimension (in the other order in 4.0), a third number, how many follow. */
@@ -244,7 +245,7 @@ static void add_gmsh_4_nodes(text_buffer *file, const plain_tets *t, const file_
                 if (style->binary)
                     put_real(file, style, 0.25, 8);
                 else
-                    text_addf(file, "0.25 ");
+                    lmi_text_addf(file, "0.25 ");
             }
             end_line(file, style);
         }
@@ -255,9 +256,9 @@ static void make_gmsh_4(text_buffer *file, const plain_tets *t, const file_style
 {
     int tag = style->format == GMSH_40 ? 4 : 8;
     begin_gmsh(file, style, style->format == GMSH_40 ? "4" : "4.1");
-    text_addf(file, "$Nodes\n");
+    lmi_text_addf(file, "$Nodes\n");
     add_gmsh_4_nodes(file, t, style);
-    text_addf(file, "%s$EndNodes\n$Elements\n", style->binary ? "\n" : "");
+    lmi_text_addf(file, "%s$EndNodes\n$Elements\n", style->binary ? "\n" : "");
     add_totals(file, style, t->tet_count + 1);
     add_head(file, style, 2, 2, 1);
     for (uint64_t i = 0; i < 4; i++) add_number(file, style, i ? i * style->stretch : 1, tag);
@@ -269,7 +270,7 @@ static void make_gmsh_4(text_buffer *file, const plain_tets *t, const file_style
             add_number(file, style, (t->tets[4 * (size_t)i + k] + 1) * style->stretch, tag);
         end_line(file, style);
     }
-    text_addf(file, "%s$EndElements\n", style->binary ? "\n" : "");
+    lmi_text_addf(file, "%s$EndElements\n", style->binary ? "\n" : "");
 }
 
 typedef struct made_file {
@@ -299,14 +300,14 @@ static made_file make_file(const plain_tets *t, const file_style *style)
 
 static void free_file(made_file *made)
 {
-    text_free(&made->file);
-    text_free(&made->tets);
+    lmi_text_free(&made->file);
+    lmi_text_free(&made->tets);
 }
 
-static bool parse(const made_file *made, tets_data *data, mesh_error *error)
+static bool parse(const made_file *made, lm_tets_data *data, lm_mesh_error *error)
 {
-    tets_bytes file = {made->file.bytes, made->file.length}, tets = {made->tets.bytes, made->tets.length};
-    return tets_parse(made->name, file, made->tets.bytes ? &tets : NULL, NULL, data, error);
+    lm_tets_bytes file = {made->file.bytes, made->file.length}, tets = {made->tets.bytes, made->tets.length};
+    return lm_tets_parse(made->name, file, made->tets.bytes ? &tets : NULL, NULL, data, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -319,8 +320,8 @@ static void every_format_reads_the_same(void **context)
     plain_tets t = make_block(1);
     for (size_t s = 0; s < STYLE_COUNT; s++) {
         made_file made = make_file(&t, &styles[s]);
-        tets_data data;
-        mesh_error error = {""};
+        lm_tets_data data;
+        lm_mesh_error error = {""};
         if (!parse(&made, &data, &error)) fail_msg("%s: %s", styles[s].label, error.text);
         assert_int_equal(data.vertex_count, t.point_count);
         assert_int_equal(data.tet_count, t.tet_count);
@@ -332,7 +333,7 @@ static void every_format_reads_the_same(void **context)
         assert_int_equal(data.dropped + data.repeated + data.crowded + data.inverted + data.flat, 0);
         /* 3 x 2 x 2 cells: 32 squares outside, two triangles each. */
         assert_int_equal(data.triangle_count, 64);
-        tets_free(&data);
+        lm_tets_free(&data);
         free_file(&made);
     }
     free_block(&t);
@@ -344,8 +345,8 @@ static void the_surface_encloses_the_volume(void **context)
     (void)context;
     plain_tets t = make_block(2);
     made_file made = make_file(&t, &styles[1]);
-    tets_data data;
-    mesh_error error;
+    lm_tets_data data;
+    lm_mesh_error error;
     assert_true(parse(&made, &data, &error));
     double six = 0.0, direct = 0.0;
     for (uint32_t n = 0; n < data.triangle_count; n++) {
@@ -360,7 +361,7 @@ static void the_surface_encloses_the_volume(void **context)
     }
     assert_near(six / 6.0, direct, 1e-6);
     assert_near(data.volume, direct, 1e-6);
-    tets_free(&data);
+    lm_tets_free(&data);
     free_file(&made);
     free_block(&t);
 }
@@ -390,21 +391,21 @@ static void files_of_other_programs(void **context)
     for (size_t n = 0; n < sizeof files / sizeof files[0]; n++) {
         char path[512];
         snprintf(path, sizeof path, "%s/test/data/tets/%s", SOURCE_DIR, files[n].name);
-        tets_data data;
-        mesh_error error = {""};
-        if (!tets_read(path, NULL, &data, &error)) fail_msg("%s", error.text);
+        lm_tets_data data;
+        lm_mesh_error error = {""};
+        if (!lm_tets_read(path, NULL, &data, &error)) fail_msg("%s", error.text);
         assert_string_equal(data.format, files[n].format);
         assert_int_equal(data.vertex_count, files[n].nodes);
         assert_int_equal(data.tet_count, files[n].tets);
         assert_int_equal(data.turned, files[n].turned);
         assert_near(data.volume, files[n].volume, 1e-5);
         assert_int_equal(data.crowded, 0);
-        tets_free(&data);
+        lm_tets_free(&data);
 
-        mesh_data mesh; /* and as a triangle mesh: its surface */
-        if (!mesh_read(path, NULL, &mesh, &error)) fail_msg("%s", error.text);
+        lm_mesh_data mesh; /* and as a triangle mesh: its surface */
+        if (!lm_mesh_read(path, NULL, &mesh, &error)) fail_msg("%s", error.text);
         assert_int_equal(mesh.triangle_count, files[n].tets == 6 ? 12 : files[n].tets == 34 ? 52 : 50);
-        mesh_free(&mesh);
+        lm_mesh_free(&mesh);
     }
 }
 
@@ -412,12 +413,12 @@ static void files_of_other_programs(void **context)
  * What is put right
  */
 
-static tets_data reads(const char *name, const char *text)
+static lm_tets_data reads(const char *name, const char *text)
 {
-    tets_data data;
-    mesh_error error = {""};
-    tets_bytes file = {text, strlen(text)};
-    if (!tets_parse(name, file, NULL, NULL, &data, &error)) fail_msg("%s", error.text);
+    lm_tets_data data;
+    lm_mesh_error error = {""};
+    lm_tets_bytes file = {text, strlen(text)};
+    if (!lm_tets_parse(name, file, NULL, NULL, &data, &error)) fail_msg("%s", error.text);
     return data;
 }
 
@@ -426,28 +427,28 @@ static tets_data reads(const char *name, const char *text)
 static void unused_nodes_are_left_out(void **context)
 {
     (void)context;
-    tets_data data = reads("a.mesh", "6\n9 9 9\n" FOUR_NODES "8 8 8\n1\n1 2 3 4 5\n");
+    lm_tets_data data = reads("a.mesh", "6\n9 9 9\n" FOUR_NODES "8 8 8\n1\n1 2 3 4 5\n");
     assert_int_equal(data.vertex_count, 4);
     assert_int_equal(data.dropped, 2);
     for (uint32_t k = 0; k < 4; k++) assert_int_equal(data.tets[k], k);
     assert_near(data.volume, 1.0 / 6.0, 1e-12);
-    tets_free(&data);
+    lm_tets_free(&data);
 }
 
 static void repeated_tetrahedra_are_left_out(void **context)
 {
     (void)context;
-    tets_data data = reads("a.mesh", "5\n" FOUR_NODES "1 1 1\n3\n1 1 2 3 4\n1 2 3 4 5\n2 2 3 1 4\n");
+    lm_tets_data data = reads("a.mesh", "5\n" FOUR_NODES "1 1 1\n3\n1 1 2 3 4\n1 2 3 4 5\n2 2 3 1 4\n");
     assert_int_equal(data.tet_count, 2);
     assert_int_equal(data.repeated, 1);
     assert_int_equal(data.triangle_count, 6);
-    tets_free(&data);
+    lm_tets_free(&data);
 }
 
 static void quadratic_ones_have_corners(void **context)
 {
     (void)context;
-    tets_data data = reads(
+    lm_tets_data data = reads(
         "a.msh",
         "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Nodes\n1 10 1 10\n3 1 0 10\n1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n" FOUR_NODES
         "1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n$EndNodes\n$Elements\n1 1 1 1\n3 1 11 1\n"
@@ -455,21 +456,21 @@ static void quadratic_ones_have_corners(void **context)
     assert_int_equal(data.vertex_count, 4);
     assert_int_equal(data.dropped, 6);
     assert_int_equal(data.tet_count, 1);
-    tets_free(&data);
+    lm_tets_free(&data);
 }
 
 static void z_up_is_turned(void **context)
 {
     (void)context;
     const char *text = "4\n" FOUR_NODES "1\n1 1 2 3 4\n";
-    tets_bytes file = {text, strlen(text)};
-    tets_options options = {.z_up = true};
-    tets_data data;
-    mesh_error error;
-    assert_true(tets_parse("a.mesh", file, NULL, &options, &data, &error));
+    lm_tets_bytes file = {text, strlen(text)};
+    lm_tets_options options = {.z_up = true};
+    lm_tets_data data;
+    lm_mesh_error error;
+    assert_true(lm_tets_parse("a.mesh", file, NULL, &options, &data, &error));
     assert_near(data.positions[3].y, 1.0, 0.0);
     assert_near(data.positions[2].z, -1.0, 0.0);
-    tets_free(&data);
+    lm_tets_free(&data);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -478,10 +479,10 @@ static void z_up_is_turned(void **context)
 
 static void refuses(const char *name, const char *text, const char *tets_text, const char *expected)
 {
-    tets_data data;
-    mesh_error error = {""};
-    tets_bytes file = {text, strlen(text)}, tets = {tets_text, tets_text ? strlen(tets_text) : 0};
-    if (tets_parse(name, file, tets_text ? &tets : NULL, NULL, &data, &error))
+    lm_tets_data data;
+    lm_mesh_error error = {""};
+    lm_tets_bytes file = {text, strlen(text)}, tets = {tets_text, tets_text ? strlen(tets_text) : 0};
+    if (lm_tets_parse(name, file, tets_text ? &tets : NULL, NULL, &data, &error))
         fail_msg("was read (expected: %s)", expected);
     assert_string_equal(error.text, expected);
     assert_null(data.positions);
@@ -555,16 +556,16 @@ static void faults_can_be_counted(void **context)
 {
     (void)context;
     const char *text = "7\n" FOUR_NODES "1 1 0\n1 1 1\n-1 -1 -1\n4\n1 1 2 3 4\n1 1 2 3 5\n1 3 2 4 6\n1 1 3 2 7\n";
-    tets_bytes file = {text, strlen(text)};
-    tets_options options = {.faulty = true};
-    tets_data data;
-    mesh_error error;
-    assert_true(tets_parse("a.mesh", file, NULL, &options, &data, &error));
+    lm_tets_bytes file = {text, strlen(text)};
+    lm_tets_options options = {.faulty = true};
+    lm_tets_data data;
+    lm_mesh_error error;
+    assert_true(lm_tets_parse("a.mesh", file, NULL, &options, &data, &error));
     assert_int_equal(data.flat, 1);
     assert_int_equal(data.first_flat_tag, 2);
     assert_int_equal(data.inverted, 1);
     assert_int_equal(data.first_inverted_tag, 3);
-    tets_free(&data);
+    lm_tets_free(&data);
 }
 
 /* Counts that no memory could hold: read as far as the file goes, with what it takes. */
@@ -586,10 +587,10 @@ static void lying_counts(void **context)
                 uint32_t low = (uint8_t)kept[styles[s].big_endian ? 3 : 0];
                 if (low != t.tet_count) continue;
                 memcpy(made.file.bytes + at, counts[c], 4);
-                tets_data data;
-                mesh_error error = {""};
+                lm_tets_data data;
+                lm_mesh_error error = {""};
                 if (parse(&made, &data, &error))
-                    tets_free(&data);
+                    lm_tets_free(&data);
                 else
                     assert_true(strncmp(error.text, "block.", 6) == 0 && !strchr(error.text, '\n'));
                 memcpy(made.file.bytes + at, kept, 4);
@@ -615,12 +616,12 @@ static void truncated_files(void **context)
             text_buffer shorter = {.bytes = copy, .length = length};
             made_file other = made;
             *(styles[s].format == TETGEN ? &other.tets : &other.file) = shorter;
-            tets_data data;
-            mesh_error error = {""};
+            lm_tets_data data;
+            lm_mesh_error error = {""};
             if (parse(&other, &data, &error)) {
                 assert_int_equal(data.tet_count, t.tet_count);
                 assert_true(whole - length < (styles[s].binary ? 2 : 40)); /* a last line end, or what nobody needs */
-                tets_free(&data);
+                lm_tets_free(&data);
             } else
                 assert_true(strncmp(error.text, "block.", 6) == 0 && !strchr(error.text, '\n'));
             free(copy);
@@ -640,11 +641,11 @@ static void damaged_files(void **context)
         made_file made = make_file(&t, &styles[trial % (int)STYLE_COUNT]);
         for (uint32_t k = 0; k <= random_below(&random, 4); k++)
             made.file.bytes[random_below(&random, (uint32_t)made.file.length)] = (char)random_bits(&random);
-        tets_data data;
-        mesh_error error = {""};
+        lm_tets_data data;
+        lm_mesh_error error = {""};
         if (parse(&made, &data, &error)) {
             for (size_t n = 0; n < 4 * (size_t)data.tet_count; n++) assert_true(data.tets[n] < data.vertex_count);
-            tets_free(&data);
+            lm_tets_free(&data);
         } else
             assert_true(error.text[0] != '\0' && !strchr(error.text, '\n'));
         free_file(&made);
@@ -655,13 +656,14 @@ static void damaged_files(void **context)
 static void missing_files(void **context)
 {
     (void)context;
-    tets_data data;
-    mesh_error error;
-    assert_false(tets_read("/nowhere/a.msh", NULL, &data, &error));
+    lm_tets_data data;
+    lm_mesh_error error;
+    assert_false(lm_tets_read("/nowhere/a.msh", NULL, &data, &error));
     assert_string_equal(error.text, "/nowhere/a.msh: No such file or directory");
-    assert_false(tets_read("/nowhere/a.ele", NULL, &data, &error));
+    assert_false(lm_tets_read("/nowhere/a.ele", NULL, &data, &error));
     assert_string_equal(error.text, "/nowhere/a.node: No such file or directory");
-    assert_true(tets_is_name("a.MSH") && tets_is_name("b.node") && !tets_is_name("a.obj") && !tets_is_name("a.msh/b"));
+    assert_true(lm_tets_is_name("a.MSH") && lm_tets_is_name("b.node") && !lm_tets_is_name("a.obj") &&
+                !lm_tets_is_name("a.msh/b"));
 }
 
 int main(void)

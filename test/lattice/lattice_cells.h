@@ -54,6 +54,9 @@ static inline void lattice_use_box(lm_body_def *def, const double size[3], lm_ve
     def->lattice.vertex_count = 8;
     def->lattice.triangles = triangles;
     def->lattice.triangle_count = 12;
+    const lm_material *m = &def->material;
+    if (m->stiffness == LM_STIFFNESS_GIVEN && !(m->young > 0.0f) && !(m->sag > 0.0f) && !(m->hertz > 0.0f))
+        def->material.hertz = 8.0f; /* a mesh of which nothing is said sags */
 }
 
 static inline lm_body_info info_of(const lm_world *world, lm_body_id body)

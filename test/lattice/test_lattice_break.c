@@ -6,6 +6,7 @@
 #include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
 #include "lattice/lattice_regions.h"
+#include "test/lattice/region_truth.h"
 #include "test/support/support.h"
 #include "world/kernels.h"
 
@@ -54,29 +55,43 @@ static uint32_t joined_corners(const lmi_lattice *l, const int32_t cell[3], uint
     return reached;
 }
 
-static uint32_t search_region(const lmi_lattice *l, uint32_t from, uint8_t *distance, uint32_t *members)
+static bool has_broken_edge(const lmi_lattice *l, const int32_t cell[3])
 {
-    uint32_t count = 0, places = l->block_count * LMI_BLOCK;
-    memset(distance, 0xff, places);
-    distance[from] = 0;
-    for (uint32_t step = 0; step < l->width; step++)
-        for (uint32_t n = 0; n < places; n++) {
-            int32_t at[3];
-            if (distance[n] != step) continue;
-            lmi_lattice_corner(l, n, at);
-            for (uint32_t c = 0; c < 8; c++) { /* as corner c of a cell */
-                int32_t cell[3] = {at[0] - (int32_t)(c & 1), at[1] - (int32_t)(c >> 1 & 1), at[2] - (int32_t)(c >> 2)};
-                uint32_t reached = has_cell(l, cell) ? joined_corners(l, cell, c) : 0;
-                for (uint32_t k = 0; k < 8; k++) {
-                    uint32_t other = lmi_lattice_find(l, cell[0] + (int32_t)(k & 1), cell[1] + (int32_t)(k >> 1 & 1),
-                                                      cell[2] + (int32_t)(k >> 2));
-                    if ((reached >> k & 1) && distance[other] > step + 1) distance[other] = (uint8_t)(step + 1);
-                }
-            }
+    bool broken = false;
+    for (uint32_t c = 0; c < 8; c++)
+        for (uint32_t a = 0; a < 3; a++)
+            broken =
+                broken || (!(c >> a & 1) &&
+                           !lmi_lattice_holds(l, (lmi_lattice_link){lmi_lattice_find(l, cell[0] + (int32_t)(c & 1),
+                                                                                     cell[1] + (int32_t)(c >> 1 & 1),
+                                                                                     cell[2] + (int32_t)(c >> 2)),
+                                                                    a}));
+    return broken;
+}
+
+/* Corners of a cell are neighbours when unbroken edges of it join them. Particles have their places for names. */
+static region_truth truth_of(const lmi_lattice *l)
+{
+    region_truth t = region_truth_make(l->block_count * LMI_BLOCK);
+    for (uint32_t n = 0; n < t.count; n++)
+        memcpy(t.at[n], l->at[0], sizeof *t.at); /* of empty lanes, linked to nobody */
+    LMI_LATTICE_EACH(l, n)
+    {
+        lmi_lattice_corner(l, n, t.at[n]);
+        for (uint32_t c = 0; c < 8; c++) { /* as corner c of a cell */
+            int32_t cell[3] = {t.at[n][0] - (int32_t)(c & 1), t.at[n][1] - (int32_t)(c >> 1 & 1),
+                               t.at[n][2] - (int32_t)(c >> 2)};
+            uint32_t reached = has_cell(l, cell) ? joined_corners(l, cell, c) : 0;
+            for (uint32_t k = 0; k < 8; k++)
+                if (reached >> k & 1)
+                    region_truth_link(&t, n,
+                                      lmi_lattice_find(l, cell[0] + (int32_t)(k & 1), cell[1] + (int32_t)(k >> 1 & 1),
+                                                       cell[2] + (int32_t)(k >> 2)));
+            if (reached && c == 0 && has_broken_edge(l, cell)) region_truth_tear(&t, cell);
         }
-    for (uint32_t n = 0; n < places; n++)
-        if (distance[n] != 0xff) members[count++] = n;
-    return count;
+    }
+    region_truth_bound(&t);
+    return t;
 }
 
 /* ---- comparing ---- */
@@ -188,7 +203,7 @@ static void check_regions(const lmi_lattice *l, random_state *random)
     float *values = floats(blocks * 64), *moments = floats(blocks * 192), *transforms = floats(blocks * 192);
     float *sums = floats(blocks * 48), *scratch = floats(lmi_lattice_scratch(l));
     double *plain = calloc(places * 6, sizeof *plain);
-    uint8_t *distance = calloc(places, 1);
+    region_truth truth = truth_of(l);
     uint32_t *members = calloc(places, sizeof *members), *mine = calloc(places, sizeof *mine);
     LMI_LATTICE_EACH(l, n)
     {
@@ -201,7 +216,7 @@ static void check_regions(const lmi_lattice *l, random_state *random)
     kernels->lattice.scatter(l, transforms, scratch, sums);
     LMI_LATTICE_EACH(l, n)
     {
-        uint32_t count = search_region(l, n, distance, members);
+        uint32_t count = region_truth_find(&truth, n, l->width, members);
         assert_int_equal(count, lmi_lattice_region(l, n, mine));
         assert_memory_equal(members, mine, count * sizeof *mine);
         assert_at_most(gather_error(l, members, count, n, values, moments), 1e-5);
@@ -215,7 +230,8 @@ static void check_regions(const lmi_lattice *l, random_state *random)
         }
     }
     free(values), free(moments), free(transforms), free(sums), free(scratch);
-    free(plain), free(distance), free(members), free(mine);
+    free(plain), free(members), free(mine);
+    region_truth_free(&truth);
 }
 
 /* ---- the tests ---- */

@@ -282,6 +282,7 @@ static void masses_that_differ(void **state)
 static lm_body_def def_of(const uint8_t *cells, uint32_t x, uint32_t y, uint32_t z, uint32_t width, double spacing)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = x, def.lattice.counts[1] = y, def.lattice.counts[2] = z;
     def.lattice.width = width;
@@ -382,7 +383,7 @@ static void refused(void **state)
     def.lattice.counts[1] = 0;
     assert_result(lm_body_create(world, &def, &body), LM_ERROR_ARGUMENT);
     def = sound;
-    def.lattice.width = 0;
+    def.lattice.width = 9;
     assert_result(lm_body_create(world, &def, &body), LM_ERROR_ARGUMENT);
     float masses[27];
     for (int n = 0; n < 27; n++) masses[n] = n == 13 ? NAN : 1.0f;
@@ -418,6 +419,7 @@ static void meshes_far_away(void **state)
     lm_world *world = make_world(0.0);
     lm_body_id body;
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.vertices = corners, def.lattice.vertex_count = 4;
     def.lattice.triangles = faces, def.lattice.triangle_count = 4;
     def.lattice.spacing = 1e30f; /* one cell of that size would hold it */

@@ -226,7 +226,7 @@ static void check_reference(int shape, uint32_t width, lm_mode mode, lm_damping 
     def.material.damping_kind = damping;
     def.material.damping_ratio = damping == LM_DAMPING_REGIONAL ? 0.3f : 0.0f;
     lm_body_id body = make_body(world, &def);
-    assert_true(lmi_lattice_is_plated(shape_of(world, body)));
+    if (shape == SHAPE_COMB) assert_true(lmi_lattice_is_plated(shape_of(world, body)));
     randomise_state(world, body, random, 0.03, 1.0);
     ref_body *reference = ref_body_copy(world, body, 0.0);
     double worst = 0.0;
@@ -257,14 +257,14 @@ static void follows_reference(void **state)
 
 /* ---- the same bits ---- */
 
-/* A shell of several slabs, damped by regions, and a sheet that flows. */
+/* A comb of several slabs, damped by regions, and a smaller one that flows. */
 static uint64_t run(lm_isa isa, uint32_t workers, uint32_t width, int frames)
 {
     random_state random = {5};
     lm_world *world = make_world_with(-9.81, isa, workers);
     for (int n = 0; n < 2; n++) {
         lattice_cells c =
-            n == 0 ? shape_make(SHAPE_SHELL, 70, 70, 94, &random) : shape_make(SHAPE_SHEET, 40, 20, 6, &random);
+            n == 0 ? shape_make(SHAPE_COMB, 30, 24, 36, &random) : shape_make(SHAPE_COMB, 20, 12, 4, &random);
         lm_body_def def = lattice_def(&c, width);
         def.pose.position.x = 40.0 * n;
         def.material.damping_ratio = 0.1f;
@@ -331,7 +331,7 @@ static void wide_regions_cost_little(void **state)
     free(c.is);
 }
 
-/* Solid bodies keep their sums along the axes, small ones their lists; thin and wide ones have plates. */
+/* Bodies keep their sums along the axes, small ones their lists; where most regions are cut by gaps there are plates. */
 static void the_quicker_scheme(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 /*
- * Gather and scatter of lattices against direct sums over the regions of the paper: everything within `width` steps from
- * cell to cell, found here by a plain breadth-first search.
+ * Regions of lattices against their definition, pair by pair (region_truth.h), and gather and scatter against direct sums
+ * over them.
  */
 #include "lattice/lattice.h"
 #include "lattice/lattice_body.h"
+#include "test/lattice/region_truth.h"
 #include "test/support/support.h"
 #include "world/kernels.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t small_count = 2000;
+static uint32_t small_count = 400;
 
 /* ---- shapes ---- */
 
@@ -44,6 +45,7 @@ enum {
     SHAPE_WINDING, /* a true spiral, one cell wide, with gaps of one cell */
     SHAPE_LINES,   /* parts that are single lines of cells */
     SHAPE_PARTS,   /* parts that touch at edges and corners only, or not at all */
+    SHAPE_HELIX,   /* turns one cell apart around a free middle */
     SHAPE_COUNT
 };
 
@@ -63,6 +65,15 @@ static bool on_spiral(uint32_t n, uint32_t m, uint32_t x, uint32_t y)
         if (side == 3) low[0] += 2;
     }
     return false;
+}
+
+/* A band along x, two cells to a quarter of a turn. */
+static bool on_helix(const uint32_t n[3], const uint32_t at[3])
+{
+    bool right = 2 * at[1] >= n[1], upper = 2 * at[2] >= n[2];
+    uint32_t quarter = right ? (upper ? 2u : 1u) : (upper ? 3u : 0u);
+    bool outside = at[1] == 0 || at[2] == 0 || at[1] + 1 == n[1] || at[2] + 1 == n[2];
+    return outside && (at[0] + 8 - quarter) % 4 < 2;
 }
 
 static bool shape_has(int shape, const uint32_t n[3], const uint32_t at[3], random_state *random)
@@ -89,6 +100,7 @@ static bool shape_has(int shape, const uint32_t n[3], const uint32_t at[3], rand
         return !((y % 4 == 2 && z % 4 == 2) || (x % 5 == 2 && z % 5 == 3) || (x % 6 == 4 && y % 4 == 1));
     case SHAPE_WINDING: return on_spiral(n[0], n[1], x, y);
     case SHAPE_LINES: return (y % 3 == 0 && z % 3 == 0) || (x % 4 == 0 && y % 3 == 2 && z % 3 == 2);
+    case SHAPE_HELIX: return on_helix(n, at);
     case SHAPE_PARTS: return (x / 3 + y / 2 + z / 2) % 2 == 0;
     default: return true;
     }
@@ -137,34 +149,25 @@ static void plain_free(plain *p)
     free(p->corner);
 }
 
-/* Particles within `width` steps of one, in ascending order. */
-static uint32_t plain_region(const plain *p, uint32_t particle, uint32_t width, uint32_t *members, uint32_t *distance)
+/* Neighbours share an occupied cell. */
+static region_truth plain_truth(const plain *p)
 {
-    uint32_t count = 1, out = 0;
-    memset(distance, 0xff, p->count * sizeof *distance);
-    uint32_t *queue = malloc(p->count * sizeof *queue);
-    queue[0] = particle;
-    distance[particle] = 0;
-    for (uint32_t head = 0; head < count; head++) {
-        uint32_t c = p->corner[queue[head]], from = distance[queue[head]];
-        if (from == width) continue;
+    region_truth t = region_truth_make(p->count);
+    for (uint32_t n = 0; n < p->count; n++) {
+        uint32_t c = p->corner[n];
         int64_t x = c % p->n[0], y = c / p->n[0] % p->n[1], z = c / p->n[0] / p->n[1];
+        t.at[n][0] = (int32_t)x, t.at[n][1] = (int32_t)y, t.at[n][2] = (int32_t)z;
         for (int k = 0; k < 8; k++) {
             int64_t cx = x - (k & 1), cy = y - (k >> 1 & 1), cz = z - (k >> 2);
             if (!lmi_voxels_cell(p->cells, cx, cy, cz)) continue;
             for (int e = 0; e < 8; e++) {
                 uint32_t at = (uint32_t)(((cz + (e >> 2)) * p->n[1] + cy + (e >> 1 & 1)) * p->n[0] + cx + (e & 1));
-                uint32_t other = p->particle[at];
-                if (distance[other] != UINT32_MAX) continue;
-                distance[other] = from + 1;
-                queue[count++] = other;
+                region_truth_link(&t, n, p->particle[at]);
             }
         }
     }
-    for (uint32_t n = 0; n < p->count; n++)
-        if (distance[n] != UINT32_MAX) members[out++] = n;
-    free(queue);
-    return out;
+    region_truth_bound(&t);
+    return t;
 }
 
 /* The lattice's name of a plain particle, and its corner along the lattice's axes. */
@@ -188,17 +191,18 @@ static lists find_lists(const plain *p, uint32_t width)
     uint32_t capacity = 1 << 16, used = 0;
     lists s = {malloc((p->count + 1) * sizeof *s.offsets), malloc(capacity * sizeof *s.members),
                calloc(p->count, sizeof *s.active)};
-    uint32_t *members = malloc(p->count * sizeof *members), *distance = malloc(p->count * sizeof *distance);
+    uint32_t *members = malloc(p->count * sizeof *members);
+    region_truth truth = plain_truth(p);
     s.offsets[0] = 0;
     for (uint32_t n = 0; n < p->count; n++) {
-        uint32_t count = plain_region(p, n, width, members, distance);
+        uint32_t count = region_truth_find(&truth, n, width, members);
         while (used + count > capacity) s.members = realloc(s.members, (capacity *= 2) * sizeof *s.members);
         memcpy(s.members + used, members, count * sizeof *members);
         used += count;
         s.offsets[n + 1] = used;
     }
     free(members);
-    free(distance);
+    region_truth_free(&truth);
     return s;
 }
 
@@ -207,6 +211,28 @@ static void lists_free(lists *s)
     free(s->offsets);
     free(s->members);
     free(s->active);
+}
+
+/* The members that the lattice tells of, against the definition; and who is in whose region has the other in his. */
+static void check_members(const plain *p, const lmi_lattice *l, const lists *s)
+{
+    uint32_t side = 2 * l->width + 1, *told = malloc(side * side * side * sizeof *told);
+    bool *is = calloc((size_t)(l->block_count + 1) * LMI_BLOCK, sizeof *is);
+    for (uint32_t n = 0; n < p->count; n++) {
+        int32_t at[3];
+        uint32_t count = lmi_lattice_region(l, name_of(p, l, n, at), told);
+        assert_int_equal(count, s->offsets[n + 1] - s->offsets[n]);
+        for (uint32_t k = 0; k < count; k++) is[told[k]] = true;
+        for (uint32_t k = s->offsets[n]; k < s->offsets[n + 1]; k++) {
+            uint32_t other = s->members[k], back = s->offsets[other];
+            assert_true(is[name_of(p, l, other, at)]);
+            while (back < s->offsets[other + 1] && s->members[back] != n) back++;
+            assert_true(back < s->offsets[other + 1]);
+        }
+        for (uint32_t k = 0; k < count; k++) is[told[k]] = false;
+    }
+    free(told);
+    free(is);
 }
 
 /* Every set of members once: which regions are left is the lattice's choice, that there is one of each is not. */
@@ -386,6 +412,7 @@ static void check_lattice(lmi_voxels *v, uint32_t width, random_state *random, i
         assert_ok(lmi_lattice_make(&memory, v, width, (lmi_lattice_scheme)scheme, NULL, &l));
         assert_int_equal(lmi_lattice_is_plated(&l), scheme == LMI_LATTICE_PLATES);
         assert_int_equal(p.count, l.particle_count);
+        check_members(&p, &l, &s);
         check_repetitions(&p, &l, &s);
         check_degrees(&p, &l, &s);
         check_sums(&p, &l, &s, random, shape);
@@ -405,8 +432,9 @@ static void shapes_and_widths(void **state)
     for (int shape = 0; shape < SHAPE_COUNT; shape++) {
         for (uint32_t width = 1; width <= LMI_LATTICE_MAX_WIDTH; width++) {
             if (width > 4 && width < LMI_LATTICE_MAX_WIDTH && !test_is_long()) continue;
-            uint32_t x = 9 + random_below(&random, 30), y = 5 + random_below(&random, 8);
-            uint32_t z = 3 + random_below(&random, 9);
+            uint32_t most = width < 3 ? 16 : 8; /* the definition takes its time */
+            uint32_t x = 9 + random_below(&random, most), y = 5 + random_below(&random, most / 3);
+            uint32_t z = 3 + random_below(&random, most / 3);
             lmi_voxels v = shape_make(shape, x, y, z, &random);
             check_lattice(&v, width, &random, shape, &irregular[shape]);
             free(v.bits);
@@ -414,8 +442,9 @@ static void shapes_and_widths(void **state)
     }
     /* The shapes are what they are meant to be. */
     assert_int_equal(irregular[SHAPE_BOX], 0);
-    for (int shape = SHAPE_HOLES; shape < SHAPE_COUNT; shape++)
-        if (shape != SHAPE_SHELL) assert_true(irregular[shape] > 0);
+    static const int gaps[] = {SHAPE_COMB,    SHAPE_SPIRAL, SHAPE_DUST, SHAPE_SLITS,
+                               SHAPE_WINDING, SHAPE_LINES,  SHAPE_HELIX};
+    for (size_t n = 0; n < sizeof gaps / sizeof *gaps; n++) assert_true(irregular[gaps[n]] > 0);
 }
 
 /* Lines and single cells along every axis, and rows so long that they take another path. */
@@ -435,6 +464,49 @@ static void thin_and_long(void **state)
             }
     }
     assert_true(irregular > 0);
+}
+
+/* Two fingers one cell apart, joined at one end: whatever the width, nobody beyond its reach from there has anybody of the
+ * other finger in his region. */
+static void fingers_stay_separate(void **state)
+{
+    (void)state;
+    enum { LENGTH = 30, BACK = 2, THICK = 2 };
+    for (uint32_t width = 1; width <= LMI_LATTICE_MAX_WIDTH; width++)
+        for (int turned = 0; turned < 3; turned++) {
+            uint32_t n[3] = {LENGTH, 2 * THICK + 1, THICK}, turn[3];
+            for (int a = 0; a < 3; a++) turn[(a + turned) % 3] = n[a];
+            lmi_voxels v = cells_make(turn[0], turn[1], turn[2]);
+            for (uint32_t k = 0; k < n[0] * n[1] * n[2]; k++) {
+                uint32_t at[3] = {k % n[0], k / n[0] % n[1], k / n[0] / n[1]}, to[3];
+                for (int a = 0; a < 3; a++) to[(a + turned) % 3] = at[a];
+                cell_set(&v, to[0], to[1], to[2], at[0] < BACK || at[1] != THICK);
+            }
+            lmi_memory memory;
+            lmi_lattice l;
+            uint32_t *members = malloc(17 * 17 * 17 * sizeof *members), far = 0, near = 0;
+            lmi_memory_init(&memory, &(lm_allocator){0});
+            assert_ok(lmi_lattice_make(&memory, &v, width, LMI_LATTICE_QUICKEST, NULL, &l));
+            for (uint32_t p = 0; p < l.block_count * LMI_BLOCK; p++) {
+                if (!(l.occupied[p / LMI_BLOCK] >> (p % LMI_BLOCK) & 1)) continue;
+                lm_dvec3 at = lmi_lattice_rest(&l, p);
+                const double mine[3] = {2.0 * at.x, 2.0 * at.y, 2.0 * at.z}; /* corners, of a spacing of half a metre */
+                uint32_t count = lmi_lattice_region(&l, p, members);
+                for (uint32_t k = 0; k < count; k++) {
+                    lm_dvec3 other = lmi_lattice_rest(&l, members[k]);
+                    const double his[3] = {2.0 * other.x, 2.0 * other.y, 2.0 * other.z};
+                    const double along = fmax(mine[turned], his[turned]);
+                    const int across = (1 + turned) % 3;
+                    const bool same = (mine[across] <= THICK) == (his[across] <= THICK);
+                    if (along > BACK + (double)width) assert_true(same), far++;
+                    near += !same;
+                }
+            }
+            assert_true(far > 0 && near > 0);
+            lmi_lattice_free(&memory, &l);
+            free(members);
+            free(v.bits);
+        }
 }
 
 static void many_small(void **state)
@@ -457,6 +529,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1) small_count = (uint32_t)strtoul(argv[1], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_and_widths), cmocka_unit_test(thin_and_long),
-                                       cmocka_unit_test(many_small)};
+                                       cmocka_unit_test(fingers_stay_separate), cmocka_unit_test(many_small)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Octree bodies through the public header: what they are made of, what is refused, and that they keep what any body keeps.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/reference/reference.h"
 #include "test/support/boxes.h"
 #include "test/world/mangle.h"
@@ -76,16 +76,17 @@ static void thin_parts_have_small_cells(void **context)
 static void the_number_of_particles_can_be_asked_for(void **context)
 {
     (void)context;
-    shape_mesh mesh;
-    shape_def hand = shape_def_default();
+    lm_shape_mesh mesh;
+    lm_shape_def hand = lm_shape_def_default();
     hand.name = "hand";
-    hand.size = shape_natural_size("hand");
+    hand.size = lm_shape_natural_size("hand");
     hand.detail = 48;
-    assert_ok(shape_make_mesh(&hand, &mesh));
+    assert_ok(lm_shape_make_mesh(&hand, &mesh));
     uint32_t last = 0;
     for (uint32_t wanted = 200; wanted <= 1600; wanted *= 2) {
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.material.hertz = 8.0f;
         def.octree.vertices = mesh.vertices;
         def.octree.vertex_count = mesh.vertex_count;
         def.octree.triangles = mesh.triangles;
@@ -99,7 +100,7 @@ static void the_number_of_particles_can_be_asked_for(void **context)
         last = info.particles;
         lm_world_destroy(world);
     }
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
 }
 
 static void sizes_and_shells(void **context)

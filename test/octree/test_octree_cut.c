@@ -2,9 +2,9 @@
  * Cuts through octrees and lattices: what is severed, that every surface stays closed and keeps its volume, that only what is near a cut is
  * found again, and that nothing else changes.
  */
+#include "limber/shapes.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
-#include "shapes/shapes.h"
 #include "test/support/boxes.h"
 #include "test/support/skins.h"
 #include "test/support/support.h"
@@ -34,13 +34,14 @@ static bool touches_itself = false; /* bodies that are added */
 
 static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocity, lm_vec3 spin)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
     how.name = what->shape;
     how.size = what->size;
     how.detail = 8;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.octree.vertices = mesh.vertices;
     def.octree.vertex_count = mesh.vertex_count;
     def.octree.triangles = mesh.triangles;
@@ -59,7 +60,7 @@ static lm_body_id add_moving(lm_world *world, const thing *what, lm_vec3 velocit
     skin.triangles = mesh.triangles;
     skin.triangle_count = mesh.triangle_count;
     assert_ok(lm_body_set_skin(world, body, &skin));
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return body;
 }
 
@@ -406,6 +407,7 @@ static void lattices_are_cut_too(void **context)
     for (int trial = 0; trial < 6; trial++) {
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.material.hertz = 8.0f;
         def.lattice.vertices = b.vertices, def.lattice.vertex_count = 8;
         def.lattice.triangles = b.triangles, def.lattice.triangle_count = 12;
         def.lattice.spacing = 0.1f;
@@ -431,6 +433,7 @@ static void lattices_are_cut_too(void **context)
 static lm_body_id add_unbreakable(lm_world *world, const boxes *b)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.vertices = b->vertices, def.lattice.vertex_count = 8;
     def.lattice.triangles = b->triangles, def.lattice.triangle_count = 12;
     def.lattice.spacing = 0.1f;

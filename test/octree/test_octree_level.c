@@ -2,9 +2,9 @@
  * Level of detail of octrees: what brushes, touch and the eye divide and join; that mass, momentum, spin and volume stay, that the
  * skin does not jump, that budgets hold, and that trees that changed are those that would be made from nothing.
  */
+#include "limber/shapes.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
-#include "shapes/shapes.h"
 #include "test/support/support.h"
 #include "world/in_step.h"
 
@@ -22,13 +22,14 @@ typedef struct thing {
 
 static lm_body_id add(lm_world *world, const thing *what, lm_vec3 velocity, lm_vec3 spin)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
     how.name = what->shape;
     how.size = what->size;
     how.detail = 8;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.octree.vertices = mesh.vertices;
     def.octree.vertex_count = mesh.vertex_count;
     def.octree.triangles = mesh.triangles;
@@ -48,7 +49,7 @@ static lm_body_id add(lm_world *world, const thing *what, lm_vec3 velocity, lm_v
     skin.triangles = mesh.triangles;
     skin.triangle_count = mesh.triangle_count;
     assert_ok(lm_body_set_skin(world, body, &skin));
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return body;
 }
 

@@ -1,5 +1,5 @@
 /* What pictures are told about the bodies and colliders of scenes: colours, labels, surfaces fine enough to look at. */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/scenes.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* A scene and its world, which must be good. */
 typedef struct opened {
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
 } opened;
 
@@ -28,7 +28,7 @@ static opened open_plain(const char *text)
 static opened open_fine(const char *text)
 {
     opened o = open_plain(text);
-    scene_want_fine_surfaces(o.scene, true);
+    lm_scene_want_fine_surfaces(o.scene, true);
     make_world(&o);
     return o;
 }
@@ -36,10 +36,10 @@ static opened open_fine(const char *text)
 static void close_scene(opened *o)
 {
     lm_world_destroy(o->world);
-    scene_close(o->scene);
+    lm_scene_close(o->scene);
 }
 
-static void assert_colour(scene_colours colours, uint8_t r, uint8_t g, uint8_t b)
+static void assert_colour(lm_scene_colours colours, uint8_t r, uint8_t g, uint8_t b)
 {
     assert_int_equal(colours.count, 1);
     assert_int_equal(colours.rgb[0], r);
@@ -52,10 +52,10 @@ static void test_a_colour_is_read(void **state)
     (void)state;
     opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colour\": \"#0a8fF3\", "
                           "\"label\": \"blue\"}, {\"points\": [[0, 0, 0]]}]}");
-    assert_colour(scene_get_colours(o.scene, 0), 0x0a, 0x8f, 0xf3);
-    assert_string_equal(scene_get_body(o.scene, 0).label, "blue");
-    assert_int_equal(scene_get_colours(o.scene, 1).count, 0);
-    assert_null(scene_get_body(o.scene, 1).label);
+    assert_colour(lm_scene_get_colours(o.scene, 0), 0x0a, 0x8f, 0xf3);
+    assert_string_equal(lm_scene_get_body(o.scene, 0).label, "blue");
+    assert_int_equal(lm_scene_get_colours(o.scene, 1).count, 0);
+    assert_null(lm_scene_get_body(o.scene, 1).label);
     close_scene(&o);
 }
 
@@ -66,7 +66,7 @@ static void test_copies_take_colours_in_turn(void **state)
                           "\"#040506\", \"#070809\"], \"repeat\": {\"grid\": [5, 1, 1], \"spacing\": [2, 2, 2]}}]}");
     for (uint32_t i = 0; i < 5; i++) {
         uint8_t first = (uint8_t)(1 + 3 * (i % 3));
-        assert_colour(scene_get_colours(o.scene, i), first, first + 1, first + 2);
+        assert_colour(lm_scene_get_colours(o.scene, i), first, first + 1, first + 2);
     }
     close_scene(&o);
 }
@@ -81,21 +81,21 @@ static void test_models_bring_their_own(void **state)
     uint32_t details[2] = {16, 8};
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 2; i++) {
-            shape_def def = {"duck", shape_natural_size("duck"), details[i]};
-            shape_mesh mesh;
-            assert_int_equal(shape_make_mesh(&def, &mesh), LM_OK);
-            scene_colours colours = scene_get_colours(o.scene, i);
+            lm_shape_def def = {"duck", lm_shape_natural_size("duck"), details[i]};
+            lm_shape_mesh mesh;
+            assert_int_equal(lm_shape_make_mesh(&def, &mesh), LM_OK);
+            lm_scene_colours colours = lm_scene_get_colours(o.scene, i);
             lm_body_info info;
-            assert_int_equal(lm_body_get_info(o.world, scene_get_body(o.scene, i).id, &info), LM_OK);
+            assert_int_equal(lm_body_get_info(o.world, lm_scene_get_body(o.scene, i).id, &info), LM_OK);
             assert_int_equal(colours.count, info.skin_vertices);
             assert_int_equal(colours.count, mesh.vertex_count);
             assert_memory_equal(colours.rgb, mesh.colours, 3u * (size_t)mesh.vertex_count);
-            shape_mesh_free(&mesh);
+            lm_shape_mesh_free(&mesh);
         }
         lm_world_destroy(o.world);
-        scene_error error;
+        lm_scene_error error;
         lm_world_def def = lm_world_def_default();
-        assert_int_equal(scene_make_world(o.scene, &def, &o.world, &error), LM_OK);
+        assert_int_equal(lm_scene_make_world(o.scene, &def, &o.world, &error), LM_OK);
     }
     close_scene(&o);
 }
@@ -106,9 +106,9 @@ static void test_colliders(void **state)
     opened o =
         open_plain("{\"limber\": 1, \"colliders\": [{\"shape\": \"plane\"}, {\"shape\": \"sphere\", \"at\": [0, 3, 0], "
                    "\"colour\": \"#ffffff\"}]}");
-    assert_int_equal(scene_get_contents(o.scene).colliders, 2);
-    assert_int_equal(scene_get_collider(o.scene, 0).colour.count, 0);
-    scene_collider_made sphere = scene_get_collider(o.scene, 1);
+    assert_int_equal(lm_scene_get_contents(o.scene).colliders, 2);
+    assert_int_equal(lm_scene_get_collider(o.scene, 0).colour.count, 0);
+    lm_scene_collider_made sphere = lm_scene_get_collider(o.scene, 1);
     assert_colour(sphere.colour, 255, 255, 255);
     lm_pose pose;
     assert_int_equal(lm_collider_get_pose(o.world, sphere.id, &pose), LM_OK);
@@ -133,10 +133,10 @@ static void test_wrong_colours_are_told_exactly(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[256];
-        scene_error error;
+        lm_scene_error error;
         snprintf(text, sizeof text, "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, %s}]}",
                  wrong[i].field);
-        assert_null(scene_open_text("s.json", text, strlen(text), NULL, 0, &error));
+        assert_null(lm_scene_open_text("s.json", text, strlen(text), NULL, 0, &error));
         if (strstr(error.text, wrong[i].error) == NULL) fail_msg("%s", error.text);
     }
 }
@@ -148,13 +148,13 @@ static void test_wrong_colours_are_told_exactly(void **state)
 static lm_body_info info_of(const opened *o, uint32_t index)
 {
     lm_body_info info;
-    assert_int_equal(lm_body_get_info(o->world, scene_get_body(o->scene, index).id, &info), LM_OK);
+    assert_int_equal(lm_body_get_info(o->world, lm_scene_get_body(o->scene, index).id, &info), LM_OK);
     return info;
 }
 
 static uint64_t hash_after(opened *o, uint32_t frames)
 {
-    for (uint32_t frame = 0; frame < frames; frame++) assert_int_equal(scene_step(o->scene, o->world, frame), LM_OK);
+    for (uint32_t frame = 0; frame < frames; frame++) assert_int_equal(lm_scene_step(o->scene, o->world, frame), LM_OK);
     return lm_world_hash(o->world);
 }
 
@@ -185,11 +185,11 @@ static void test_colours_follow_the_surface(void **state)
 {
     (void)state;
     opened o = open_fine(simple);
-    assert_int_equal(scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
-    scene_want_fine_surfaces(o.scene, false);
+    assert_int_equal(lm_scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
+    lm_scene_want_fine_surfaces(o.scene, false);
     make_world(&o);
     assert_in_range(info_of(&o, 1).skin_vertices, 10, 1000);
-    assert_int_equal(scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
+    assert_int_equal(lm_scene_get_colours(o.scene, 1).count, info_of(&o, 1).skin_vertices);
     close_scene(&o);
 }
 
@@ -235,7 +235,7 @@ static void test_many_bodies_share_the_triangles(void **state)
 static double overhang(const opened *o)
 {
     lm_body_info info = info_of(o, 0);
-    lm_body_id id = scene_get_body(o->scene, 0).id;
+    lm_body_id id = lm_scene_get_body(o->scene, 0).id;
     lm_dvec3 zero = {0, 0, 0};
     float(*particles)[3] = calloc(info.particles, sizeof *particles);
     float(*surface)[3] = calloc(info.skin_vertices, sizeof *surface);
@@ -282,7 +282,7 @@ static void test_few_particles_carry_a_fine_surface(void **state)
                  bodies[i].shape);
         opened o = open_fine(text);
         for (uint32_t frame = 0; frame < 120; frame++) {
-            assert_int_equal(scene_step(o.scene, o.world, frame), LM_OK);
+            assert_int_equal(lm_scene_step(o.scene, o.world, frame), LM_OK);
             double beyond = overhang(&o);
             if (beyond > bodies[i].most) fail_msg("%s: %g m in frame %u", bodies[i].shape, beyond, (unsigned)frame);
         }
@@ -305,7 +305,7 @@ static void test_volume_is_that_of_the_fine_surface(void **state)
                   "\"sphere\", \"detail\": 2}}], \"expect\": [{\"measure\": \"volume\", \"greater_than\": 0.999}, "
                   "{\"measure\": \"volume\", \"less_than\": 1.001}]}");
     hash_after(&o, 2);
-    assert_int_equal(scene_check(o.scene, o.world, ignore_line, NULL), 0);
+    assert_int_equal(lm_scene_check(o.scene, o.world, ignore_line, NULL), 0);
     close_scene(&o);
 }
 

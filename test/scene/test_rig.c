@@ -4,8 +4,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 
-#include "io/rig.h"
-#include "scene/scene.h"
+#include "limber/rig.h"
+#include "limber/scene.h"
 #include "test/support/mesh_files.h"
 
 #include <math.h>
@@ -51,7 +51,7 @@ static void add_bar(text_buffer *bytes)
         add_float(bytes, i / 2 % 2 ? 4.0f : 0.0f);
         add_float(bytes, i / 4 ? 0.5f : -0.5f);
     }
-    for (int i = 0; i < 8; i++) text_add(bytes, i / 2 % 2 ? "\1\0\0\0" : "\0\1\0\0", 4);
+    for (int i = 0; i < 8; i++) lmi_text_add(bytes, i / 2 % 2 ? "\1\0\0\0" : "\0\1\0\0", 4);
     for (int i = 0; i < 8; i++) {
         const float weights[4] = {0.75f, 0.25f, 0, 0};
         add_floats(bytes, weights, 4);
@@ -102,33 +102,33 @@ static void make_rig(text_buffer *file, rig_parts parts)
     add_bar(&bytes);
     assert_int_equal(bytes.length, SIZE);
     if (parts.damage) memset(bytes.bytes + parts.damage, 0xff, 4);
-    text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d}],", SIZE);
-    text_addf(&json, "\"bufferViews\":[%s],",
-              VIEW(0, 96) "," VIEW(96, 32) "," VIEW(128, 128) "," VIEW(256, 72) "," VIEW(328, 128) "," VIEW(
-                  456, 12) "," VIEW(468, 48) "," VIEW(516, 36) "," VIEW(552, 8) "," VIEW(560, 72));
-    text_addf(&json, "\"accessors\":[%s],", parts.accessors ? parts.accessors : usual_accessors);
-    text_addf(&json, "\"meshes\":[{\"primitives\":[{\"attributes\":{%s},\"indices\":3}]}],",
-              parts.attributes ? parts.attributes : "\"POSITION\":0,\"JOINTS_0\":1,\"WEIGHTS_0\":2");
-    text_addf(&json, "\"nodes\":[%s],", parts.nodes ? parts.nodes : usual_nodes);
-    text_addf(&json, "\"skins\":[{%s}],", parts.skin ? parts.skin : "\"joints\":[1,2],\"inverseBindMatrices\":4");
-    text_addf(&json, "\"animations\":[%s]}", parts.animations ? parts.animations : usual_animations);
+    lmi_text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"buffers\":[{\"byteLength\":%d}],", SIZE);
+    lmi_text_addf(&json, "\"bufferViews\":[%s],",
+                  VIEW(0, 96) "," VIEW(96, 32) "," VIEW(128, 128) "," VIEW(256, 72) "," VIEW(328, 128) "," VIEW(
+                      456, 12) "," VIEW(468, 48) "," VIEW(516, 36) "," VIEW(552, 8) "," VIEW(560, 72));
+    lmi_text_addf(&json, "\"accessors\":[%s],", parts.accessors ? parts.accessors : usual_accessors);
+    lmi_text_addf(&json, "\"meshes\":[{\"primitives\":[{\"attributes\":{%s},\"indices\":3}]}],",
+                  parts.attributes ? parts.attributes : "\"POSITION\":0,\"JOINTS_0\":1,\"WEIGHTS_0\":2");
+    lmi_text_addf(&json, "\"nodes\":[%s],", parts.nodes ? parts.nodes : usual_nodes);
+    lmi_text_addf(&json, "\"skins\":[{%s}],", parts.skin ? parts.skin : "\"joints\":[1,2],\"inverseBindMatrices\":4");
+    lmi_text_addf(&json, "\"animations\":[%s]}", parts.animations ? parts.animations : usual_animations);
     make_glb(file, json.bytes, &bytes);
-    text_free(&json);
-    text_free(&bytes);
+    lmi_text_free(&json);
+    lmi_text_free(&bytes);
 }
 
-static rig_data read_rig(rig_parts parts)
+static lm_rig_data read_rig(rig_parts parts)
 {
     text_buffer file = {0};
-    rig_data rig;
-    mesh_error error;
+    lm_rig_data rig;
+    lm_mesh_error error;
     make_rig(&file, parts);
-    if (!rig_parse("a.glb", file.bytes, file.length, &rig, &error)) fail_msg("%s", error.text);
-    text_free(&file);
+    if (!lm_rig_parse("a.glb", file.bytes, file.length, &rig, &error)) fail_msg("%s", error.text);
+    lmi_text_free(&file);
     return rig;
 }
 
-static void assert_pose(const rig_pose *pose, double x, double y, double z, double degrees)
+static void assert_pose(const lm_rig_pose *pose, double x, double y, double z, double degrees)
 {
     double half = degrees / 360.0 * 3.14159265358979, side = pose->rotation[3] < 0.0 ? -1.0 : 1.0;
     assert_float_equal(pose->position[0], x, 1e-6);
@@ -142,11 +142,11 @@ static void assert_pose(const rig_pose *pose, double x, double y, double z, doub
 static void test_skin(void **state)
 {
     (void)state;
-    rig_data rig = read_rig((rig_parts){0});
+    lm_rig_data rig = read_rig((rig_parts){0});
     assert_int_equal(rig.joint_count, 2);
-    assert_string_equal(rig_joint_name(&rig, 0), "lower");
-    assert_string_equal(rig_joint_name(&rig, 1), "upper");
-    assert_int_equal(rig.joints[0].parent, RIG_NONE);
+    assert_string_equal(lm_rig_joint_name(&rig, 0), "lower");
+    assert_string_equal(lm_rig_joint_name(&rig, 1), "upper");
+    assert_int_equal(rig.joints[0].parent, LM_RIG_NONE);
     assert_int_equal(rig.joints[1].parent, 0);
     assert_pose(&rig.joints[0].rest, 10, 0, 0, 0);
     assert_pose(&rig.joints[1].rest, 10, 2, 0, 0);
@@ -158,29 +158,29 @@ static void test_skin(void **state)
     assert_int_equal(rig.followed[4 * 2 + 1], 0);
     assert_float_equal(rig.weights[4 * 2], 0.75f, 0.0f);
     assert_int_equal(rig.animation_count, 2);
-    assert_int_equal(rig_find_animation(&rig, "glide"), 1);
-    assert_int_equal(rig_find_animation(&rig, "run"), RIG_NONE);
+    assert_int_equal(lm_rig_find_animation(&rig, "glide"), 1);
+    assert_int_equal(lm_rig_find_animation(&rig, "run"), LM_RIG_NONE);
     assert_float_equal(rig.animations[0].duration, 2.0, 0.0);
-    rig_free(&rig);
+    lm_rig_free(&rig);
     /* Without inverse bind matrices it is bound as the file shows it. A file without a skin, or of another format, has no rig. */
     rig = read_rig((rig_parts){.skin = "\"joints\":[2,1]"});
     assert_pose(&rig.joints[0].rest, 10, 2, 0, 0);
     assert_int_equal(rig.joints[0].parent, 1);
-    rig_free(&rig);
+    lm_rig_free(&rig);
     rig = read_rig((rig_parts){.nodes = "{\"mesh\":0},{\"children\":[2]},{},{}"});
     assert_int_equal(rig.joint_count, 0);
-    rig_free(&rig);
-    mesh_error error;
-    assert_true(rig_parse("a.obj", "v 0 0 0\n", 8, &rig, &error));
+    lm_rig_free(&rig);
+    lm_mesh_error error;
+    assert_true(lm_rig_parse("a.obj", "v 0 0 0\n", 8, &rig, &error));
     assert_int_equal(rig.joint_count, 0);
-    rig_free(&rig);
+    lm_rig_free(&rig);
 }
 
-static void assert_sample(const rig_data *rig, uint32_t animation, double time, double lower_y, double upper_y,
+static void assert_sample(const lm_rig_data *rig, uint32_t animation, double time, double lower_y, double upper_y,
                           double x, double degrees)
 {
-    rig_pose poses[2];
-    assert_true(rig_sample(rig, animation, time, poses));
+    lm_rig_pose poses[2];
+    assert_true(lm_rig_sample(rig, animation, time, poses));
     assert_pose(&poses[0], x, lower_y, 0, 0);
     assert_pose(&poses[1], x, upper_y, 0, degrees);
 }
@@ -188,8 +188,8 @@ static void assert_sample(const rig_data *rig, uint32_t animation, double time, 
 static void test_animations(void **state)
 {
     (void)state;
-    rig_data rig = read_rig((rig_parts){0});
-    assert_sample(&rig, RIG_NONE, 0.7, 0, 2, 10, 0);
+    lm_rig_data rig = read_rig((rig_parts){0});
+    assert_sample(&rig, LM_RIG_NONE, 0.7, 0, 2, 10, 0);
     assert_sample(&rig, 0, -1.0, 0, 2, 10, 0);
     assert_sample(&rig, 0, 0.25, 0, 2, 10, 22.5);
     assert_sample(&rig, 0, 1.0, 1, 3, 10, 90);
@@ -198,40 +198,40 @@ static void test_animations(void **state)
     assert_sample(&rig, 1, 1.0, 0, 2, 12, 0); /* a cubic with tangents 3 and -1 from 10 to 12 over 2 s */
     assert_sample(&rig, 1, 0.5, 0, 2, 0.84375 * 10 + 0.15625 * 12 + 2 * (0.140625 * 3 + 0.046875), 0);
     assert_sample(&rig, 1, 2.0, 0, 2, 12, 0);
-    rig_free(&rig);
+    lm_rig_free(&rig);
 }
 
 /* Scales of an armature move the joints, which stay rigid; a joint may be named by nobody, and mirrored. */
 static void test_scales(void **state)
 {
     (void)state;
-    rig_data rig = read_rig(
+    lm_rig_data rig = read_rig(
         (rig_parts){.nodes = "{\"mesh\":0,\"skin\":0},{\"children\":[2]},{\"translation\":[0,2,0],\"scale\":[1,-3,1]},"
                              "{\"matrix\":[2,0,0,0,0,2,0,0,0,0,2,0,5,0,0,1],\"children\":[0,1]}"});
-    rig_pose poses[2];
+    lm_rig_pose poses[2];
     assert_pose(&rig.joints[1].rest, 5, 4, 0, 0);
-    assert_string_equal(rig_joint_name(&rig, 1), "joint1");
-    assert_true(rig_sample(&rig, RIG_NONE, 0.0, poses));
+    assert_string_equal(lm_rig_joint_name(&rig, 1), "joint1");
+    assert_true(lm_rig_sample(&rig, LM_RIG_NONE, 0.0, poses));
     assert_float_equal(poses[1].position[1], 4.0, 1e-9);
     double length = 0.0;
     for (int i = 0; i < 4; i++) length += poses[1].rotation[i] * poses[1].rotation[i];
     assert_float_equal(length, 1.0, 1e-9);
     /* A node with a matrix is not moved by an animation. */
-    assert_true(rig_sample(&rig, 1, 1.0, poses));
+    assert_true(lm_rig_sample(&rig, 1, 1.0, poses));
     assert_float_equal(poses[0].position[0], 5.0, 1e-9);
-    rig_free(&rig);
+    lm_rig_free(&rig);
 }
 
 static void assert_wrong(rig_parts parts, const char *expected)
 {
     text_buffer file = {0};
-    rig_data rig;
-    mesh_error error;
+    lm_rig_data rig;
+    lm_mesh_error error;
     make_rig(&file, parts);
-    assert_false(rig_parse("a.glb", file.bytes, file.length, &rig, &error));
+    assert_false(lm_rig_parse("a.glb", file.bytes, file.length, &rig, &error));
     if (!strstr(error.text, expected)) fail_msg("%s (expected %s)", error.text, expected);
     assert_null(rig.joints);
-    text_free(&file);
+    lmi_text_free(&file);
 }
 
 #define CHANNEL(sampler, rest) "{\"samplers\":[{" sampler "}],\"channels\":[{" rest "}]}"
@@ -293,22 +293,22 @@ static void test_damage(void **state)
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             copy[20 + (seed >> 33) % (file.length - 20)] = (char)(seed >> 20);
         }
-        rig_data rig;
-        mesh_error error = {""};
-        if (!rig_parse("a.glb", copy, file.length, &rig, &error)) {
+        lm_rig_data rig;
+        lm_mesh_error error = {""};
+        if (!lm_rig_parse("a.glb", copy, file.length, &rig, &error)) {
             assert_true(error.text[0] != '\0' && !strchr(error.text, '\n'));
             continue;
         }
-        rig_pose *poses = calloc(rig.joint_count + 1u, sizeof *poses);
+        lm_rig_pose *poses = calloc(rig.joint_count + 1u, sizeof *poses);
         for (uint32_t a = 0; a < rig.animation_count && rig.joint_count > 0; a++) {
-            assert_true(rig_sample(&rig, a, 0.6, poses));
+            assert_true(lm_rig_sample(&rig, a, 0.6, poses));
             assert_true(isfinite(poses[0].rotation[3]));
         }
         free(poses);
-        rig_free(&rig);
+        lm_rig_free(&rig);
     }
     free(copy);
-    text_free(&file);
+    lmi_text_free(&file);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ static void test_damage(void **state)
 
 static char folder[] = "/tmp/limber_rig_XXXXXX";
 
-static lm_result try(const char *skeleton, scene **s, lm_world **world, scene_error *error)
+static lm_result try(const char *skeleton, lm_scene **s, lm_world **world, lm_scene_error *error)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "%s/s.json", folder);
@@ -328,10 +328,10 @@ static lm_result try(const char *skeleton, scene **s, lm_world **world, scene_er
         "\"skeleton\": {\"radius\": 0.2, %s}}]}",
         skeleton);
     *world = NULL;
-    *s = scene_open_text(path, text, strlen(text), NULL, 0, error);
+    *s = lm_scene_open_text(path, text, strlen(text), NULL, 0, error);
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
-    return *s == NULL ? LM_ERROR_ARGUMENT : scene_make_world(*s, &def, world, error);
+    return *s == NULL ? LM_ERROR_ARGUMENT : lm_scene_make_world(*s, &def, world, error);
 }
 
 static int make_folder(void **state)
@@ -345,7 +345,7 @@ static int make_folder(void **state)
     FILE *out = fopen(path, "wb");
     bool written = out && fwrite(file.bytes, 1, file.length, out) == file.length;
     if (out) fclose(out);
-    text_free(&file);
+    lmi_text_free(&file);
     return written ? 0 : -1;
 }
 
@@ -364,20 +364,20 @@ static void test_scene(void **state)
     (void)state;
     static const char *const ways[2] = {"\"attach\": \"distance\"", "\"attach\": \"groups\""};
     for (int way = 0; way < 2; way++) {
-        scene *s;
+        lm_scene *s;
         lm_world *world;
-        scene_error error;
+        lm_scene_error error;
         if (try(ways[way], &s, &world, &error) != LM_OK) fail_msg("%s", error.text);
         lm_skeleton_id skeleton;
         lm_skeleton_info info;
-        lm_body_id body = scene_get_body(s, 0).id;
+        lm_body_id body = lm_scene_get_body(s, 0).id;
         assert_int_equal(lm_body_get_skeleton(world, body, &skeleton), LM_OK);
         assert_int_equal(lm_skeleton_get_info(world, skeleton, &info), LM_OK);
         assert_int_equal(info.bones, 2);
         assert_true(info.held > 4);
         lm_pose poses[2];
         for (uint32_t frame = 0; frame < 60; frame++) {
-            assert_int_equal(scene_step(s, world, frame), LM_OK);
+            assert_int_equal(lm_scene_step(s, world, frame), LM_OK);
             assert_int_equal(lm_skeleton_get_poses(world, skeleton, poses), LM_OK);
             if (frame == 29) assert_float_equal(poses[1].rotation.z, sin(45.0 / 360.0 * 3.14159265), 1e-6);
         }
@@ -394,15 +394,15 @@ static void test_scene(void **state)
             free(list);
         }
         lm_world_destroy(world);
-        scene_close(s);
+        lm_scene_close(s);
     }
-    scene *s;
+    lm_scene *s;
     lm_world *world;
-    scene_error error;
+    lm_scene_error error;
     assert_int_equal(try("\"animation\": \"tun\"", &s, &world, &error), LM_ERROR_ARGUMENT);
     if (!strstr(error.text, "has no animation \"tun\" (expected one of its 2; did you mean \"turn\"?)"))
         fail_msg("%s", error.text);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 int main(void)

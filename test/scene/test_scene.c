@@ -40,7 +40,7 @@ static const wrong_scene wrong_scenes[] = {
      "s.json:1:26: gravity: has 2 elements (expected a list of three numbers, [x, y, z])"},
     {"{\"limber\": 1, \"gravity\": [0, \"x\", 0]}",
      "s.json:1:30: gravity[1]: is \"x\" (expected a number from -10000 to 10000 in m/s²)"},
-    {"{\"limber\": 1, \"substeps\": 1.5}", "s.json:1:27: substeps: is 1.5 (expected a whole number from 1 to 1024)"},
+    {"{\"limber\": 1, \"substeps\": 1.5}", "s.json:1:27: substeps: is 1.5 (expected a whole number from 0 to 1024)"},
     {"{\"limber\": 1, \"bodies\": [{}]}",
      "s.json:1:26: bodies[0]: incomplete (expected \"shape\" or \"points\" or \"mesh\")"},
     {"{\"limber\": 1, \"bodies\": [{\"points\": []}]}",
@@ -146,8 +146,8 @@ static void test_wrong_scenes_are_told_exactly(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong_scenes / sizeof wrong_scenes[0]; i++) {
-        scene_error error = {""};
-        assert_null(read_scene(wrong_scenes[i].text, &error));
+        lm_scene_error error = {""};
+        assert_null(lmi_read_scene(wrong_scenes[i].text, &error));
         assert_string_equal(error.text, wrong_scenes[i].error);
     }
 }
@@ -181,15 +181,15 @@ static void test_wrong_worlds_are_told_exactly(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong_worlds / sizeof wrong_worlds[0]; i++) {
-        scene *s = open_scene(wrong_worlds[i].text);
+        lm_scene *s = open_scene(wrong_worlds[i].text);
         lm_world_def def = lm_world_def_default();
         def.workers = 1;
         lm_world *world = NULL;
-        scene_error error = {""};
-        assert_int_not_equal(scene_make_world(s, &def, &world, &error), LM_OK);
+        lm_scene_error error = {""};
+        assert_int_not_equal(lm_scene_make_world(s, &def, &world, &error), LM_OK);
         assert_null(world);
         assert_string_equal(error.text, wrong_worlds[i].error);
-        scene_close(s);
+        lm_scene_close(s);
     }
 }
 
@@ -200,18 +200,18 @@ static void test_deep_nesting_is_refused(void **state)
     size_t length = strlen(text);
     memset(text + length, '[', 1000);
     text[length + 1000] = '\0';
-    scene_error error;
-    assert_null(read_scene(text, &error));
+    lm_scene_error error;
+    assert_null(lmi_read_scene(text, &error));
     assert_string_equal(error.text, "s.json:1:88: JSON: nested too deep (expected at most 64 levels)");
 }
 
 static void test_missing_files_and_names(void **state)
 {
     (void)state;
-    scene_error error;
-    assert_null(scene_open("no/such/file.json", NULL, 0, &error));
+    lm_scene_error error;
+    assert_null(lm_scene_open("no/such/file.json", NULL, 0, &error));
     assert_string_equal(error.text, "no/such/file.json: cannot be opened: No such file or directory");
-    assert_null(scene_open("crowed", NULL, 0, &error));
+    assert_null(lm_scene_open("crowed", NULL, 0, &error));
     assert_string_equal(error.text,
                         "crowed: no such scene (expected a built-in scene, see limber list, or a JSON or mesh file; "
                         "did you mean \"crowd\"?)");
@@ -221,15 +221,15 @@ static void test_missing_files_and_names(void **state)
 static void test_truncated_scenes_are_refused(void **state)
 {
     (void)state;
-    const char *text = scene_builtin_text("modes");
+    const char *text = lm_scene_builtin_text("modes");
     assert_non_null(text);
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == '\n') length--;
     for (size_t i = 0; i < length; i++) {
-        scene_error error = {""};
+        lm_scene_error error = {""};
         char *cut = malloc(i + 1); /* exactly as long, so that the address sanitizer sees a read past it */
         memcpy(cut, text, i);
-        assert_null(scene_open_text("cut.json", cut, i, NULL, 0, &error));
+        assert_null(lm_scene_open_text("cut.json", cut, i, NULL, 0, &error));
         assert_memory_equal(error.text, "cut.json:", 9);
         free(cut);
     }
@@ -244,8 +244,8 @@ static const char two_points[] =
 
 static void assert_set_fails(const char *set, const char *expected)
 {
-    scene_error error = {""};
-    assert_null(scene_open_text("s.json", two_points, strlen(two_points), &set, 1, &error));
+    lm_scene_error error = {""};
+    assert_null(lm_scene_open_text("s.json", two_points, strlen(two_points), &set, 1, &error));
     assert_string_equal(error.text, expected);
 }
 
@@ -276,21 +276,21 @@ static void test_set_changes_the_scene(void **state)
     (void)state;
     const char *sets[] = {"bodies[0].material.mode=rigid", "bodies[0].mass=5", "gravity=[0, -1, 0]", "frames=7",
                           "bodies[0].points[1][0]=3"};
-    scene_error error;
-    scene *s = scene_open_text("s.json", two_points, strlen(two_points), sets, 5, &error);
+    lm_scene_error error;
+    lm_scene *s = lm_scene_open_text("s.json", two_points, strlen(two_points), sets, 5, &error);
     if (s == NULL) fail_msg("%s", error.text);
-    assert_int_equal(scene_frames(s), 7);
+    assert_int_equal(lm_scene_frames(s), 7);
     lm_world *world = make_scene_world(s);
     lm_material material;
     lm_body_info info;
-    lm_body_get_material(world, scene_get_body(s, 0).id, &material);
-    lm_body_get_info(world, scene_get_body(s, 0).id, &info);
+    lm_body_get_material(world, lm_scene_get_body(s, 0).id, &material);
+    lm_body_get_info(world, lm_scene_get_body(s, 0).id, &info);
     assert_int_equal(material.mode, LM_MODE_RIGID);
     assert_true(fabsf(info.mass - 5.0f) < 1e-5f);
     assert_true(fabs(info.upper.x - 3.0) < 1e-6);
     assert_true(lm_world_get_gravity(world).y == -1.0f);
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -301,10 +301,11 @@ static void test_set_changes_the_scene(void **state)
 static void test_defaults_are_the_librarys(void **state)
 {
     (void)state;
-    scene *s = open_scene("{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"material\": {}, \"clusters\": {}}]}");
+    lm_scene *s =
+        open_scene("{\"limber\": 1, \"bodies\": [{\"points\": [[0,0,0]], \"material\": {}, \"clusters\": {}}]}");
     lm_world *world = make_scene_world(s);
     lm_material ours, theirs = lm_material_default();
-    lm_body_get_material(world, scene_get_body(s, 0).id, &ours);
+    lm_body_get_material(world, lm_scene_get_body(s, 0).id, &ours);
     assert_memory_equal(&ours, &theirs, sizeof ours);
     lm_world_def def = lm_world_def_default();
     assert_int_equal(lm_world_get_substeps(world), def.substeps);
@@ -313,24 +314,24 @@ static void test_defaults_are_the_librarys(void **state)
     assert_true((float)entry->mass == lm_body_def_default().mass);
     assert_true((float)entry->clusters->overlap == lm_body_def_default().clusters.overlap);
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 static void test_table_is_sound(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < format_record_count; i++) {
-        const format_record *record = format_records[i];
+    for (uint32_t i = 0; i < lmi_format_record_count; i++) {
+        const format_record *record = lmi_format_records[i];
         for (uint32_t k = 0; k < record->field_count; k++) {
             const format_field *field = &record->fields[k];
             assert_non_null(field->doc);
-            assert_ptr_equal(format_find(record, field->name), field); /* no name twice */
+            assert_ptr_equal(lmi_format_find(record, field->name), field); /* no name twice */
             assert_true(field->offset >= sizeof(scene_head) && field->offset < record->size);
             assert_false(field->required && field->standard != NULL);
         }
         for (uint32_t k = 0; k < record->group_count; k++) {
             for (uint32_t n = 0; n < 5 && record->groups[k].names[n] != NULL; n++) {
-                assert_non_null(format_find(record, record->groups[k].names[n]));
+                assert_non_null(lmi_format_find(record, record->groups[k].names[n]));
             }
         }
     }
@@ -343,16 +344,16 @@ static char *read_whole(const char *path)
     text_buffer out = {.bytes = NULL};
     char block[4096];
     size_t got;
-    while ((got = fread(block, 1, sizeof block, file)) > 0) text_add(&out, block, got);
+    while ((got = fread(block, 1, sizeof block, file)) > 0) lmi_text_add(&out, block, got);
     fclose(file);
-    return text_take(&out);
+    return lmi_text_take(&out);
 }
 
 static void test_documentation_has_the_tables(void **state)
 {
     (void)state;
     char *page = read_whole(SOURCE_DIR "/docs/scene-format.md");
-    char *tables = scene_reference();
+    char *tables = lm_scene_reference();
     if (strstr(page, tables) == NULL) {
         fail_msg(
             "docs/scene-format.md is out of date: replace its reference by the output of limber schema --markdown");
@@ -364,32 +365,32 @@ static void test_documentation_has_the_tables(void **state)
 static void test_schema_is_json(void **state)
 {
     (void)state;
-    char *schema = scene_schema();
-    json_document *document = json_create();
+    char *schema = lm_scene_schema();
+    json_document *document = lmi_json_create();
     json_error error;
-    json_value *root = json_parse(document, schema, strlen(schema), NULL, &error);
+    json_value *root = lmi_json_parse(document, schema, strlen(schema), NULL, &error);
     if (root == NULL) fail_msg("%u:%u: %s", error.place.line, error.place.column, error.text);
-    const json_value *defs = json_get(root, "$defs");
-    assert_int_equal(defs->count, format_record_count);
-    const json_value *mass = json_get(json_get(json_get(defs, "body"), "properties"), "mass");
-    assert_true(json_get(mass, "exclusiveMinimum")->number == 0.0);
-    json_free(document);
+    const json_value *defs = lmi_json_get(root, "$defs");
+    assert_int_equal(defs->count, lmi_format_record_count);
+    const json_value *mass = lmi_json_get(lmi_json_get(lmi_json_get(defs, "body"), "properties"), "mass");
+    assert_true(lmi_json_get(mass, "exclusiveMinimum")->number == 0.0);
+    lmi_json_free(document);
     free(schema);
 }
 
 static void test_nearest_names(void **state)
 {
     (void)state;
-    nearest_name near = nearest_to("Dampign-Ratio");
-    nearest_offer(&near, "damping");
-    nearest_offer(&near, "damping_ratio");
+    nearest_name near = lmi_nearest_to("Dampign-Ratio");
+    lmi_nearest_offer(&near, "damping");
+    lmi_nearest_offer(&near, "damping_ratio");
     assert_string_equal(near.best, "damping_ratio");
-    near = nearest_to("from"); /* two neighbours swapped are one mistake, two letters changed are two */
-    nearest_offer(&near, "fxxm");
-    nearest_offer(&near, "form");
+    near = lmi_nearest_to("from"); /* two neighbours swapped are one mistake, two letters changed are two */
+    lmi_nearest_offer(&near, "fxxm");
+    lmi_nearest_offer(&near, "form");
     assert_string_equal(near.best, "form");
-    near = nearest_to("zq");
-    nearest_offer(&near, "at");
+    near = lmi_nearest_to("zq");
+    lmi_nearest_offer(&near, "at");
     assert_null(near.best);
 }
 
@@ -402,15 +403,16 @@ static void test_rotations(void **state)
     (void)state;
     for (double degrees = -720.0; degrees <= 720.0; degrees += 7.5) {
         double sine, cosine;
-        sine_cosine(degrees, &sine, &cosine);
+        lmi_sine_cosine(degrees, &sine, &cosine);
         assert_true(fabs(sine - sin(degrees * RADIANS_PER_DEGREE)) < 1e-14);
         assert_true(fabs(cosine - cos(degrees * RADIANS_PER_DEGREE)) < 1e-14);
     }
-    assert_vector(rotation_apply(rotation_from_euler(vector(90, 0, 0)), vector(0, 1, 0)), 0, 0, 1);
-    assert_vector(rotation_apply(rotation_from_euler(vector(90, 90, 0)), vector(0, 1, 0)), 1, 0, 0); /* x, then y */
-    assert_vector(rotation_apply(rotation_about(vector(0, 0, 5), 90), vector(1, 0, 0)), 0, 1, 0);
-    assert_vector(rotation_apply(rotation_from_up(vector(3, 0, 0)), vector(0, 1, 0)), 1, 0, 0);
-    assert_vector(rotation_apply(rotation_from_up(vector(0, -2, 0)), vector(0, 1, 0)), 0, -1, 0);
+    assert_vector(lmi_rotation_apply(lmi_rotation_from_euler(vector(90, 0, 0)), vector(0, 1, 0)), 0, 0, 1);
+    assert_vector(lmi_rotation_apply(lmi_rotation_from_euler(vector(90, 90, 0)), vector(0, 1, 0)), 1, 0,
+                  0); /* x, then y */
+    assert_vector(lmi_rotation_apply(lmi_rotation_about(vector(0, 0, 5), 90), vector(1, 0, 0)), 0, 1, 0);
+    assert_vector(lmi_rotation_apply(lmi_rotation_from_up(vector(3, 0, 0)), vector(0, 1, 0)), 1, 0, 0);
+    assert_vector(lmi_rotation_apply(lmi_rotation_from_up(vector(0, -2, 0)), vector(0, 1, 0)), 0, -1, 0);
 }
 
 static void test_deformations(void **state)
@@ -419,36 +421,36 @@ static void test_deformations(void **state)
     const lm_vec3 rest[2] = {{0.0f, 2.0f, 0.0f}, {1.0f, 2.0f, 0.0f}};
     lm_dvec3 out[2];
     scene_deform deform = {.scale = {1, 1, 1}, .axis = 1, .twist = 45};
-    deform_points(&deform, rest, 2, out);
+    lmi_deform_points(&deform, rest, 2, out);
     assert_vector(out[0], 0, 2, 0);
     assert_vector(out[1], 0, 2, -1); /* a quarter turn about y takes x to -z */
     deform = (scene_deform){.scale = {1, 1, 1}, .axis = 1, .bend = 45};
-    deform_points(&deform, rest, 2, out);
+    lmi_deform_points(&deform, rest, 2, out);
     double radius = 1.0 / (45.0 * RADIANS_PER_DEGREE); /* towards z, the axis after y */
     assert_vector(out[0], 0, radius, radius);
     scene_mode modes[2] = {{.axis = 2, .function = 6, .amount = 0.25}, {.axis = 0, .function = 1, .amount = 3}};
     deform = (scene_deform){.modes = {modes, 2}, .scale = {1, 1, 2}}; /* z grows by xy/4, x by 3y; then z doubles */
-    deform_points(&deform, rest, 2, out);
+    lmi_deform_points(&deform, rest, 2, out);
     assert_vector(out[1], 7, 2, 1);
     deform = (scene_deform){.scale = {2, 0, 1}, .shear = {0.5, 0, 0}};
-    deform_points(&deform, rest, 2, out);
+    lmi_deform_points(&deform, rest, 2, out);
     assert_vector(out[1], 2, 0, 0);
 }
 
 static void test_rigid_fit_finds_the_rotation(void **state)
 {
     (void)state;
-    random_source source = random_start(7, 0);
+    random_source source = lmi_random_start(7, 0);
     for (uint32_t round = 0; round < 200; round++) {
-        rotation turn = rotation_from_euler(vector_scale(random_vector(&source), 180.0));
+        rotation turn = lmi_rotation_from_euler(vector_scale(lmi_random_vector(&source), 180.0));
         lm_vec3 rest[20], now[20];
         float masses[20];
         for (uint32_t i = 0; i < 20; i++) {
-            rest[i] = vector_narrow(random_vector(&source));
-            masses[i] = (float)(1.5 + random_signed(&source));
-            now[i] = vector_narrow(vector_add(rotation_apply(turn, vector_widen(rest[i])), vector(3, 2, 1)));
+            rest[i] = vector_narrow(lmi_random_vector(&source));
+            masses[i] = (float)(1.5 + lmi_random_signed(&source));
+            now[i] = vector_narrow(vector_add(lmi_rotation_apply(turn, vector_widen(rest[i])), vector(3, 2, 1)));
         }
-        rigid_fit fit = fit_rigid(rest, now, masses, 20);
+        rigid_fit fit = lmi_fit_rigid(rest, now, masses, 20);
         assert_true(fit.residual < 1e-6);
         double same = fit.rotate.x * turn.x + fit.rotate.y * turn.y + fit.rotate.z * turn.z + fit.rotate.w * turn.w;
         assert_true(fabs(fabs(same) - 1.0) < 1e-9);
@@ -456,7 +458,7 @@ static void test_rigid_fit_finds_the_rotation(void **state)
     /* Two equal masses pulled apart from distance 2 to 3: each is 0.5 off. */
     const lm_vec3 pair[2] = {{-1, 0, 0}, {1, 0, 0}}, apart[2] = {{0, -1.5f, 0}, {0, 1.5f, 0}};
     const float masses[2] = {1.0f, 1.0f};
-    assert_true(fabs(fit_rigid(pair, apart, masses, 2).residual - 0.5) < 1e-9);
+    assert_true(fabs(lmi_fit_rigid(pair, apart, masses, 2).residual - 0.5) < 1e-9);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /*
  * Contacts in scene files: what touches what, wrong values told exactly, and the measures that expectations take of it.
  */
-#include "scene/scene.h"
+#include "limber/scene.h"
 #include "test/support/support.h"
 
 #include <stdio.h>
@@ -9,38 +9,38 @@
 #include <string.h>
 
 typedef struct running {
-    scene *scene;
+    lm_scene *scene;
     lm_world *world;
 } running;
 
 static running start(const char *text, bool fine)
 {
     running r = {0};
-    scene_error error;
-    r.scene = scene_open_text("s.json", text, strlen(text), NULL, 0, &error);
+    lm_scene_error error;
+    r.scene = lm_scene_open_text("s.json", text, strlen(text), NULL, 0, &error);
     if (r.scene == NULL) fail_msg("%s", error.text);
-    scene_want_fine_surfaces(r.scene, fine);
+    lm_scene_want_fine_surfaces(r.scene, fine);
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
-    if (scene_make_world(r.scene, &def, &r.world, &error) != LM_OK) fail_msg("%s", error.text);
+    if (lm_scene_make_world(r.scene, &def, &r.world, &error) != LM_OK) fail_msg("%s", error.text);
     return r;
 }
 
 static void play(running r, uint32_t frames)
 {
-    for (uint32_t frame = 0; frame < frames; frame++) assert_ok(scene_step(r.scene, r.world, frame));
+    for (uint32_t frame = 0; frame < frames; frame++) assert_ok(lm_scene_step(r.scene, r.world, frame));
 }
 
 static void stop(running r)
 {
     lm_world_destroy(r.world);
-    scene_close(r.scene);
+    lm_scene_close(r.scene);
 }
 
 static lm_body_info info_of(running r, uint32_t index)
 {
     lm_body_info info;
-    assert_ok(lm_body_get_info(r.world, scene_get_body(r.scene, index).id, &info));
+    assert_ok(lm_body_get_info(r.world, lm_scene_get_body(r.scene, index).id, &info));
     return info;
 }
 
@@ -135,8 +135,8 @@ static void wrong_values_are_told(void **context)
         char text[300];
         snprintf(text, sizeof text, "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"sphere\"}, %s}]}",
                  wrong[k].field);
-        scene_error error;
-        assert_null(scene_open_text("s.json", text, strlen(text), NULL, 0, &error));
+        lm_scene_error error;
+        assert_null(lm_scene_open_text("s.json", text, strlen(text), NULL, 0, &error));
         assert_string_equal(error.text, wrong[k].expected);
     }
 }
@@ -171,7 +171,7 @@ static lines check(const char *text, uint32_t frames)
     running r = start(text, false);
     lines l = {.count = 0};
     play(r, frames);
-    scene_check(r.scene, r.world, keep_line, &l);
+    lm_scene_check(r.scene, r.world, keep_line, &l);
     stop(r);
     return l;
 }

@@ -67,47 +67,47 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static lm_result try(const char *text, scene **s, lm_world **world, scene_error *error)
+static lm_result try(const char *text, lm_scene **s, lm_world **world, lm_scene_error *error)
 {
     *world = NULL;
-    *s = scene_open_text(scene_path, text, strlen(text), NULL, 0, error);
+    *s = lm_scene_open_text(scene_path, text, strlen(text), NULL, 0, error);
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
-    return *s == NULL ? LM_ERROR_ARGUMENT : scene_make_world(*s, &def, world, error);
+    return *s == NULL ? LM_ERROR_ARGUMENT : lm_scene_make_world(*s, &def, world, error);
 }
 
-static lm_world *make(const char *text, scene **s)
+static lm_world *make(const char *text, lm_scene **s)
 {
     lm_world *world;
-    scene_error error;
+    lm_scene_error error;
     if (try(text, s, &world, &error) != LM_OK) fail_msg("%s", error.text);
     return world;
 }
 
-static void finish(scene *s, lm_world *world)
+static void finish(lm_scene *s, lm_world *world)
 {
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
-static void step(scene *s, lm_world *world, uint32_t frames)
+static void step(lm_scene *s, lm_world *world, uint32_t frames)
 {
-    for (uint32_t frame = 0; frame < frames; frame++) assert_int_equal(scene_step(s, world, frame), LM_OK);
+    for (uint32_t frame = 0; frame < frames; frame++) assert_int_equal(lm_scene_step(s, world, frame), LM_OK);
 }
 
-static lm_body_info info_of(scene *s, lm_world *world)
+static lm_body_info info_of(lm_scene *s, lm_world *world)
 {
     lm_body_info info;
-    assert_int_equal(lm_body_get_info(world, scene_get_body(s, 0).id, &info), LM_OK);
+    assert_int_equal(lm_body_get_info(world, lm_scene_get_body(s, 0).id, &info), LM_OK);
     return info;
 }
 
-static double measured(scene *s, lm_world *world, const char *name)
+static double measured(lm_scene *s, lm_world *world, const char *name)
 {
     scene_expect expect = {.head = s->file->head};
     double value = NAN;
-    while (strcmp(measure_name(expect.measure), name) != 0) expect.measure++;
-    assert_int_equal(measure_take(s, world, &expect, 0, &value), LM_OK);
+    while (strcmp(lmi_measure_name(expect.measure), name) != 0) expect.measure++;
+    assert_int_equal(lmi_measure_take(s, world, &expect, 0, &value), LM_OK);
     return value;
 }
 
@@ -133,7 +133,7 @@ static void test_scopes(void **state)
     for (int c = 0; c < 3; c++)
         for (int clusters = 0; clusters < 2; clusters++) {
             char text[1024];
-            scene *s;
+            lm_scene *s;
             snprintf(text, sizeof text,
                      BODY("%s \"examples\": {\"poses\": [{\"deform\": [{\"twist\": 40, \"axis\": \"x\"}]}, "
                           "{\"deform\": [{\"bend\": 40, \"axis\": \"x\"}, {\"squash\": 0.2, \"axis\": \"x\"}]}]%s}"),
@@ -154,7 +154,7 @@ static void test_scopes(void **state)
 static void test_forced_pose(void **state)
 {
     (void)state;
-    scene *s;
+    lm_scene *s;
     lm_world *world = make(BODY(BAR FIRM "\"examples\": {\"poses\": [{\"deform\": [{\"shear\": [0.4, 0, 0]}]}], "
                                          "\"weights\": [1]}"),
                            &s);
@@ -164,8 +164,8 @@ static void test_forced_pose(void **state)
     lm_body_info info = info_of(s, world);
     lm_vec3 rest[400], at[400];
     assert_true(info.particles <= 400);
-    assert_int_equal(lm_body_get_rest_positions(world, scene_get_body(s, 0).id, rest), LM_OK);
-    assert_int_equal(lm_body_get_positions(world, scene_get_body(s, 0).id, info.centre, at), LM_OK);
+    assert_int_equal(lm_body_get_rest_positions(world, lm_scene_get_body(s, 0).id, rest), LM_OK);
+    assert_int_equal(lm_body_get_positions(world, lm_scene_get_body(s, 0).id, info.centre, at), LM_OK);
     /* The same distances between the corners as in the sheared box. */
     for (uint32_t i = 0; i < info.particles; i += 7)
         for (uint32_t k = 0; k < i; k += 5) {
@@ -180,7 +180,7 @@ static void test_forced_pose(void **state)
 static void test_measures(void **state)
 {
     (void)state;
-    scene *s;
+    lm_scene *s;
     lm_world *world = make(BODY(BAR "\"at\": [3, 4, 5], \"rotate\": [20, 30, 40], "
                                     "\"state\": {\"twist\": 50, \"axis\": \"x\"}"),
                            &s);
@@ -200,34 +200,34 @@ static void test_deformers(void **state)
     (void)state;
     lm_vec3 rest[3] = {{0.5f, 0.2f, 0.1f}, {-0.5f, 0.0f, 0.0f}, {0.25f, 0.0f, 0.0f}};
     lm_dvec3 out[3];
-    scene_deform deform = {.scale = {1, 1, 1}, .squash = 0.75, .wave = 1.0, .rotate = rotation_identity()};
-    deform_points(&deform, rest, 3, out);
+    scene_deform deform = {.scale = {1, 1, 1}, .squash = 0.75, .wave = 1.0, .rotate = lmi_rotation_identity()};
+    lmi_deform_points(&deform, rest, 3, out);
     assert_near(out[0].x, 0.125, 1e-6);
     assert_near(out[0].y, 0.4, 1e-6);
     assert_near(out[0].z, 0.2, 1e-6);
     deform.squash = 0.0;
     deform.taper = 2.0;
-    deform_points(&deform, rest, 3, out);
+    lmi_deform_points(&deform, rest, 3, out);
     assert_near(out[0].x, 0.5, 1e-6);
     assert_near(out[0].y, 0.4, 1e-6);
     deform.taper = 0.0;
     deform.curve = 0.3;
-    deform_points(&deform, rest, 3, out);
+    lmi_deform_points(&deform, rest, 3, out);
     assert_near(out[2].y, 0.3, 1e-6); /* a quarter of the wave */
     assert_near(out[1].y, 0.0, 1e-6); /* half of it */
     deform.curve = 0.0;
     deform.move = (lm_dvec3){0, 1, 0};
-    deform.rotate = rotation_from_euler((lm_dvec3){0, 0, 90});
+    deform.rotate = lmi_rotation_from_euler((lm_dvec3){0, 0, 90});
     deform.about = (lm_dvec3){0.5, 0, 0};
     scene_box box = {.min = {0, -1, -1}, .max = {1, 1, 1}};
     deform.where = &box;
-    deform_points(&deform, rest, 3, out);
+    lmi_deform_points(&deform, rest, 3, out);
     assert_near(out[0].x, 0.5 - 0.2, 1e-6);
     assert_near(out[0].y, 1.0, 1e-6);
     assert_near(out[1].x, -0.5, 0.0); /* outside the box */
     assert_near(out[1].y, 0.0, 0.0);
     deform.fade = 1.0;
-    deform_points(&deform, rest, 3, out);
+    lmi_deform_points(&deform, rest, 3, out);
     assert_near(out[1].y, 0.5 * (1.0 - 1.0), 1e-6); /* half way to (0.5, 1 - 1) */
     assert_near(out[1].x, 0.5 * (-0.5 + 0.5), 1e-6);
 }
@@ -235,7 +235,7 @@ static void test_deformers(void **state)
 static void test_mesh_pose(void **state)
 {
     (void)state;
-    scene *s;
+    lm_scene *s;
     lm_world *world =
         make(BODY("\"mesh\": {\"file\": \"rest.obj\", \"longest\": 1}, \"lattice\": {\"spacing\": 0.08}, " FIRM
                   "\"examples\": {\"poses\": [{\"file\": \"pose.obj\"}], \"weights\": [1]}"),
@@ -244,8 +244,8 @@ static void test_mesh_pose(void **state)
     lm_body_info info = info_of(s, world);
     lm_vec3 rest[1000], at[1000];
     assert_true(info.particles <= 1000);
-    assert_int_equal(lm_body_get_rest_positions(world, scene_get_body(s, 0).id, rest), LM_OK);
-    assert_int_equal(lm_body_get_positions(world, scene_get_body(s, 0).id, info.centre, at), LM_OK);
+    assert_int_equal(lm_body_get_rest_positions(world, lm_scene_get_body(s, 0).id, rest), LM_OK);
+    assert_int_equal(lm_body_get_positions(world, lm_scene_get_body(s, 0).id, info.centre, at), LM_OK);
     /* y grows by half of x in the file, so in the body, whatever its size. */
     for (uint32_t i = 0; i < info.particles; i += 11)
         for (uint32_t k = 0; k < i; k += 7) {
@@ -282,9 +282,9 @@ static void test_wrong(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        scene *s;
+        lm_scene *s;
         lm_world *world;
-        scene_error error;
+        lm_scene_error error;
         if (try(wrong[i].text, &s, &world, &error) == LM_OK) fail_msg("accepted: %s", wrong[i].text);
         if (strstr(error.text, wrong[i].error) == NULL) fail_msg("%s\ninstead of: %s", error.text, wrong[i].error);
         finish(s, world);

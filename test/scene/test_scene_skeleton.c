@@ -19,17 +19,17 @@
     "{\"name\": \"upper\", \"joint\": [-1, 0, 0], \"tail\": [-0.1, 0, 0], \"keyframes\": "                             \
     "[{\"time\": 0}, {\"time\": 1, \"rotate\": [0, 90, 0], \"move\": [0, 0.5, 0]}]}"
 
-static lm_skeleton_id skeleton_of(const scene *s, const lm_world *world, uint32_t body)
+static lm_skeleton_id skeleton_of(const lm_scene *s, const lm_world *world, uint32_t body)
 {
     lm_skeleton_id id;
-    assert_int_equal(lm_body_get_skeleton(world, scene_get_body(s, body).id, &id), LM_OK);
+    assert_int_equal(lm_body_get_skeleton(world, lm_scene_get_body(s, body).id, &id), LM_OK);
     assert_true(id.slot != 0);
     return id;
 }
 
-static void run(scene *s, lm_world *world, uint32_t from, uint32_t to)
+static void run(lm_scene *s, lm_world *world, uint32_t from, uint32_t to)
 {
-    for (uint32_t frame = from; frame < to; frame++) assert_int_equal(scene_step(s, world, frame), LM_OK);
+    for (uint32_t frame = from; frame < to; frame++) assert_int_equal(lm_scene_step(s, world, frame), LM_OK);
 }
 
 static void near_to(lm_dvec3 p, double x, double y, double z)
@@ -42,7 +42,7 @@ static void near_to(lm_dvec3 p, double x, double y, double z)
 static void test_keyframes(void **state)
 {
     (void)state;
-    scene *s = open_scene(SCENE(BAR "\"skeleton\": {\"radius\": 0.1, \"bones\": [" TWO_BONES "]}"));
+    lm_scene *s = open_scene(SCENE(BAR "\"skeleton\": {\"radius\": 0.1, \"bones\": [" TWO_BONES "]}"));
     lm_world *world = make_scene_world(s);
     lm_skeleton_id skeleton = skeleton_of(s, world, 0);
     lm_pose poses[2]; /* parents first */
@@ -59,18 +59,18 @@ static void test_keyframes(void **state)
     assert_int_equal(lm_skeleton_get_bones(world, skeleton, bones), LM_OK);
     assert_float_equal(bones[1].tail.x, 0.9f, 1e-6f);
     lm_quat q = poses[1].rotation;
-    lm_dvec3 up = rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(1, 0, 0));
+    lm_dvec3 up = lmi_rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(1, 0, 0));
     near_to(up, 0, 1, 0);
-    lm_dvec3 across = rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(0, 1, 0));
+    lm_dvec3 across = lmi_rotation_apply((rotation){q.x, q.y, q.z, q.w}, vector(0, 1, 0));
     near_to(across, 0, 0, 1);
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 static void test_loop_and_copies(void **state)
 {
     (void)state;
-    scene *s = open_scene(SCENE(
+    lm_scene *s = open_scene(SCENE(
         BAR "\"at\": [0, 3, 0], \"repeat\": {\"grid\": [2, 1, 1], \"spacing\": [4, 0, 0], \"vary\": {\"size\": 0.3}}, "
             "\"skeleton\": {\"radius\": 0.1, \"loop\": 1, \"smooth\": true, \"bones\": [{\"name\": \"b\", \"joint\": "
             "[0.5, 0, 0], \"keyframes\": [{\"time\": 0}, {\"time\": 0.5, \"move\": [0, 1, 0]}, {\"time\": 1}]}]}"));
@@ -87,14 +87,14 @@ static void test_loop_and_copies(void **state)
         if (body == 0) run(s, world, 135, 165);
     }
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
-static double measure(const scene *s, const lm_world *world, uint32_t index)
+static double measure(const lm_scene *s, const lm_world *world, uint32_t index)
 {
     double value = -1.0;
     const scene_expect *expect = LIST_ITEM(scene_expect, s->file->expect, index);
-    assert_int_equal(measure_take(s, world, expect, 0, &value), LM_OK);
+    assert_int_equal(lmi_measure_take(s, world, expect, 0, &value), LM_OK);
     return value;
 }
 
@@ -102,7 +102,7 @@ static double measure(const scene *s, const lm_world *world, uint32_t index)
 static void test_model_bones(void **state)
 {
     (void)state;
-    scene *s = open_scene(
+    lm_scene *s = open_scene(
         "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"shape\": {\"name\": \"infant\"}, \"lattice\": "
         "{\"particles\": 700}, \"skeleton\": {\"radius\": 0.07, \"attach\": \"groups\", \"bones\": [{\"name\": "
         "\"head\", \"keyframes\": [{\"time\": 1}, {\"time\": 1.2, \"rotate\": [0, 40, 0]}]}]}}], \"expect\": ["
@@ -124,7 +124,7 @@ static void test_model_bones(void **state)
     assert_true(measure(s, world, 2) > 0.02);
     assert_true(measure(s, world, 3) > 0.1);
     lm_world_destroy(world);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 /* Saved and loaded while it moves, it goes on as if nothing had been. */
@@ -134,15 +134,15 @@ static void test_resave(void **state)
     const char *text = SCENE(BAR "\"skeleton\": {\"radius\": 0.1, \"fade\": 0.1, \"bones\": [" TWO_BONES "]}");
     uint64_t hashes[2];
     for (int k = 0; k < 2; k++) {
-        scene *s = open_scene(text);
-        scene_error error;
+        lm_scene *s = open_scene(text);
+        lm_scene_error error;
         lm_world *world = make_scene_world(s);
         run(s, world, 0, 40);
-        if (k == 1) assert_int_equal(scene_resave(s, &world, &error), LM_OK);
+        if (k == 1) assert_int_equal(lm_scene_resave(s, &world, &error), LM_OK);
         run(s, world, 40, 70);
         hashes[k] = lm_world_hash(world);
         lm_world_destroy(world);
-        scene_close(s);
+        lm_scene_close(s);
     }
     assert_true(hashes[0] == hashes[1]);
 }
@@ -151,14 +151,14 @@ static void assert_wrong(const char *skeleton, const char *expected)
 {
     char text[2048];
     snprintf(text, sizeof text, SCENE(BAR "\"skeleton\": {\"radius\": 0.1, %s}"), skeleton);
-    scene_error error = {""};
-    scene *s = read_scene(text, &error);
+    lm_scene_error error = {""};
+    lm_scene *s = lmi_read_scene(text, &error);
     lm_world *world = NULL;
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
-    if (s != NULL) assert_int_equal(scene_make_world(s, &def, &world, &error), LM_ERROR_ARGUMENT);
+    if (s != NULL) assert_int_equal(lm_scene_make_world(s, &def, &world, &error), LM_ERROR_ARGUMENT);
     if (strstr(error.text, expected) == NULL) fail_msg("%s (expected %s)", error.text, expected);
-    scene_close(s);
+    lm_scene_close(s);
 }
 
 #define BONE(name, more) "{\"name\": \"" name "\", \"joint\": [0, 0, 0]" more "}"

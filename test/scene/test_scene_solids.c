@@ -12,12 +12,12 @@
 /* The definition of the only collider of a scene; its arrays live as long as the world. */
 static lm_world *make_collider(const char *text, lm_collider_def *def)
 {
-    scene *s = open_scene(text);
+    lm_scene *s = open_scene(text);
     lm_world *world = make_scene_world(s);
     lm_collider_id id;
     assert_int_equal(lm_world_get_colliders(world, &id, 1), 1);
     assert_ok(lm_collider_get_def(world, id, def));
-    scene_close(s);
+    lm_scene_close(s);
     return world;
 }
 
@@ -25,7 +25,7 @@ static double value_of(const char *text, double x, double z)
 {
     formula_error error;
     double value;
-    if (!formula_value(text, x, z, &value, &error)) fail_msg("%s: %u: %s", text, error.column, error.text);
+    if (!lmi_formula_value(text, x, z, &value, &error)) fail_msg("%s: %u: %s", text, error.column, error.text);
     return value;
 }
 
@@ -53,7 +53,7 @@ static void wrong_formulas_are_told(void **context)
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         formula_error error;
         double value;
-        assert_false(formula_value(wrong[k].text, 0, 0, &value, &error));
+        assert_false(lmi_formula_value(wrong[k].text, 0, 0, &value, &error));
         if (error.column != wrong[k].column) fail_msg("%s: column %u: %s", wrong[k].text, error.column, error.text);
         assert_true(error.text[0] != '\0');
     }
@@ -62,9 +62,9 @@ static void wrong_formulas_are_told(void **context)
     deep[2000] = '\0';
     formula_error error;
     double value;
-    assert_false(formula_value(deep, 0, 0, &value, &error));
+    assert_false(lmi_formula_value(deep, 0, 0, &value, &error));
     memset(deep, '-', 2000);
-    assert_false(formula_value(deep, 0, 0, &value, &error));
+    assert_false(lmi_formula_value(deep, 0, 0, &value, &error));
 }
 
 static void height_maps_are_made(void **context)
@@ -143,13 +143,13 @@ static void wrong_pictures_are_told(void **context)
         char text[300];
         snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [{\"shape\": \"heights\", \"heights\": {%s}}]}",
                  wrong[k].heights);
-        scene_error error = {""};
-        scene *s = read_scene(text, &error);
+        lm_scene_error error = {""};
+        lm_scene *s = lmi_read_scene(text, &error);
         lm_world_def def = lm_world_def_default();
         lm_world *world = NULL;
-        if (s != NULL) assert_int_not_equal(scene_make_world(s, &def, &world, &error), LM_OK);
+        if (s != NULL) assert_int_not_equal(lm_scene_make_world(s, &def, &world, &error), LM_OK);
         assert_string_equal(error.text, wrong[k].expected);
-        scene_close(s);
+        lm_scene_close(s);
     }
 }
 
@@ -201,15 +201,15 @@ static void wrong_solids_are_told_exactly(void **context)
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         char text[400];
         snprintf(text, sizeof text, "{\"limber\": 1, \"colliders\": [%s]}", wrong[k].collider);
-        scene_error error = {.text = ""};
-        scene *s = read_scene(text, &error);
+        lm_scene_error error = {.text = ""};
+        lm_scene *s = lmi_read_scene(text, &error);
         assert_int_equal(s != NULL, wrong[k].opens);
         if (s != NULL) {
             lm_world_def def = lm_world_def_default();
             lm_world *world = NULL;
-            assert_true(scene_make_world(s, &def, &world, &error) != LM_OK);
+            assert_true(lm_scene_make_world(s, &def, &world, &error) != LM_OK);
             assert_null(world);
-            scene_close(s);
+            lm_scene_close(s);
         }
         if (strstr(error.text, wrong[k].error) == NULL) fail_msg("%s gives: %s", wrong[k].collider, error.text);
     }
@@ -219,13 +219,13 @@ static void wrong_solids_are_told_exactly(void **context)
 static void contacts_are_as_the_scene_says(void **context)
 {
     (void)context;
-    scene *s = open_scene("{\"limber\": 1, \"sleep\": {\"speed\": 0.2}, \"contact_method\": \"cube_map\","
-                          "\"contact_rules\": [{\"groups\": 1, \"others\": 6, \"friction\": 0}],"
-                          "\"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.5, 0]},"
-                          "{\"shape\": {\"name\": \"box\"}, \"at\": [3, 0.5, 0], \"may_sleep\": false},"
-                          "{\"shape\": {\"name\": \"box\"}, \"at\": [6, 0.5, 0], \"collider_mask\": 1}],"
-                          "\"colliders\": [{\"shape\": \"plane\", \"group\": 4, \"mask\": 3}],"
-                          "\"expect\": [{\"measure\": \"asleep\", \"equals\": 1}]}");
+    lm_scene *s = open_scene("{\"limber\": 1, \"sleep\": {\"speed\": 0.2}, \"contact_method\": \"cube_map\","
+                             "\"contact_rules\": [{\"groups\": 1, \"others\": 6, \"friction\": 0}],"
+                             "\"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.5, 0]},"
+                             "{\"shape\": {\"name\": \"box\"}, \"at\": [3, 0.5, 0], \"may_sleep\": false},"
+                             "{\"shape\": {\"name\": \"box\"}, \"at\": [6, 0.5, 0], \"collider_mask\": 1}],"
+                             "\"colliders\": [{\"shape\": \"plane\", \"group\": 4, \"mask\": 3}],"
+                             "\"expect\": [{\"measure\": \"asleep\", \"equals\": 1}]}");
     lm_world *world = make_scene_world(s);
     lm_sleep sleep = lm_world_get_sleep(world);
     assert_true(sleep.enabled && sleep.speed == 0.2f && sleep.seconds == 0.5f);
@@ -245,13 +245,13 @@ static void contacts_are_as_the_scene_says(void **context)
     assert_near(info[0].centre.y, 0.5, 0.1);
     assert_at_most(info[2].centre.y, -10.0); /* it is not stopped by group 4 */
     lm_world_destroy(world);
-    scene_close(s);
-    scene_error error;
+    lm_scene_close(s);
+    lm_scene_error error;
     const char *wrong[] = {"{\"limber\": 1, \"contact_method\": \"spring\"}",
                            "{\"limber\": 1, \"contact_rules\": [{\"groups\": 0, \"others\": 1}]}",
                            "{\"limber\": 1, \"contact_rules\": [{\"groups\": 1}]}",
                            "{\"limber\": 1, \"sleep\": {\"speed\": 0}}"};
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) assert_null(read_scene(wrong[k], &error));
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) assert_null(lmi_read_scene(wrong[k], &error));
 }
 
 int main(void)

@@ -4,9 +4,9 @@
 #ifndef LIMBER_TEST_SHAPE_MEASURES_H
 #define LIMBER_TEST_SHAPE_MEASURES_H
 
+#include "limber/shapes.h"
 #include "shapes/kind.h"
 #include "shapes/model.h"
-#include "shapes/shapes.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,30 +19,30 @@
 
 static const double pi = 3.14159265358979323846;
 
-static inline shape_def make_def(const char *name, float x, float y, float z, uint32_t detail)
+static inline lm_shape_def make_def(const char *name, float x, float y, float z, uint32_t detail)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
     def.size = (lm_vec3){x, y, z};
     def.detail = detail;
     return def;
 }
 
-static inline shape_def natural_def(const char *name, uint32_t detail)
+static inline lm_shape_def natural_def(const char *name, uint32_t detail)
 {
-    lm_vec3 size = shape_natural_size(name);
+    lm_vec3 size = lm_shape_natural_size(name);
     return make_def(name, size.x, size.y, size.z, detail);
 }
 
-static inline shape_mesh make_mesh(const shape_def *def)
+static inline lm_shape_mesh make_mesh(const lm_shape_def *def)
 {
-    shape_mesh mesh;
-    assert_int_equal(shape_make_mesh(def, &mesh), LM_OK);
+    lm_shape_mesh mesh;
+    assert_int_equal(lm_shape_make_mesh(def, &mesh), LM_OK);
     return mesh;
 }
 
 /* The model behind a name: made from a signed distance, not laid out by hand. Null for the others. */
-static inline const shape_model *model_of(const char *name) { return shape_kind_find(name)->model; }
+static inline const shape_model *model_of(const char *name) { return lmi_shape_kind_find(name)->model; }
 
 /* The least detail that makes a difference. */
 static inline uint32_t coarsest_of(const char *name) { return model_of(name) ? model_of(name)->coarsest : 1; }
@@ -60,7 +60,7 @@ static inline int compare_edges(const void *a, const void *b)
 
 /* Every edge is passed once in each direction: then the surface is closed, manifold along edges, and all its triangles
  * turn the same way. */
-static inline void assert_closed(const shape_mesh *mesh)
+static inline void assert_closed(const lm_shape_mesh *mesh)
 {
     size_t count = 3u * (size_t)mesh->triangle_count;
     directed_edge *edges = malloc(count * sizeof *edges);
@@ -81,13 +81,13 @@ static inline void assert_closed(const shape_mesh *mesh)
     free(edges);
 }
 
-static inline void corner(const shape_mesh *mesh, size_t triangle, size_t c, double p[3])
+static inline void corner(const lm_shape_mesh *mesh, size_t triangle, size_t c, double p[3])
 {
     lm_vec3 vertex = mesh->vertices[mesh->triangles[3 * triangle + c]];
     p[0] = vertex.x, p[1] = vertex.y, p[2] = vertex.z;
 }
 
-static inline double area_of(const shape_mesh *mesh, size_t triangle)
+static inline double area_of(const lm_shape_mesh *mesh, size_t triangle)
 {
     double a[3], b[3], c[3];
     corner(mesh, triangle, 0, a);
@@ -99,7 +99,7 @@ static inline double area_of(const shape_mesh *mesh, size_t triangle)
 }
 
 /* Positive when the triangles are counter-clockwise from outside. */
-static inline double volume_of(const shape_mesh *mesh)
+static inline double volume_of(const lm_shape_mesh *mesh)
 {
     double sum = 0.0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -114,7 +114,7 @@ static inline double volume_of(const shape_mesh *mesh)
 }
 
 /* How often the surface winds around a point: 1 inside, 0 outside (sum of solid angles, Van Oosterom and Strackee). */
-static inline double winding_number(const shape_mesh *mesh, lm_vec3 at)
+static inline double winding_number(const lm_shape_mesh *mesh, lm_vec3 at)
 {
     double sum = 0.0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -151,7 +151,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* The number of surfaces that do not hang together. */
-static inline uint32_t parts_of(const shape_mesh *mesh)
+static inline uint32_t parts_of(const lm_shape_mesh *mesh)
 {
     uint32_t *leaders = malloc(mesh->vertex_count * sizeof *leaders), parts = mesh->vertex_count;
     assert_non_null(leaders);
@@ -169,12 +169,12 @@ static inline uint32_t parts_of(const shape_mesh *mesh)
 }
 
 /* V - E + F of a closed mesh, in which E = 3F/2: 2 for a ball, less 2 for every handle. */
-static inline int64_t euler_of(const shape_mesh *mesh)
+static inline int64_t euler_of(const lm_shape_mesh *mesh)
 {
     return (int64_t)mesh->vertex_count - mesh->triangle_count / 2;
 }
 
-static inline double whole_area_of(const shape_mesh *mesh)
+static inline double whole_area_of(const lm_shape_mesh *mesh)
 {
     double sum = 0.0;
     for (size_t t = 0; t < mesh->triangle_count; t++) sum += area_of(mesh, t);
@@ -187,7 +187,7 @@ typedef struct mesh_box {
     uint32_t count;
 } mesh_box;
 
-static inline mesh_box box_of(const shape_mesh *mesh, const float *weights)
+static inline mesh_box box_of(const lm_shape_mesh *mesh, const float *weights)
 {
     mesh_box box = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}, 0};
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {

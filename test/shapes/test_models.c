@@ -14,7 +14,7 @@
 typedef struct model_case {
     const char *name;
     const shape_model *model;
-    shape_mesh fine, coarse;
+    lm_shape_mesh fine, coarse;
 } model_case;
 
 static model_case cases[64];
@@ -23,12 +23,12 @@ static uint32_t case_count;
 static int make_cases(void **state)
 {
     (void)state;
-    for (uint32_t i = 0; shape_name(i); i++) {
-        if (!model_of(shape_name(i))) continue;
+    for (uint32_t i = 0; lm_shape_name(i); i++) {
+        if (!model_of(lm_shape_name(i))) continue;
         model_case *made = &cases[case_count++];
-        shape_def fine = natural_def(shape_name(i), FINE), coarse = natural_def(shape_name(i), COARSE);
-        *made = (model_case){.name = shape_name(i), .model = model_of(shape_name(i))};
-        if (shape_make_mesh(&fine, &made->fine) != LM_OK || shape_make_mesh(&coarse, &made->coarse) != LM_OK) {
+        lm_shape_def fine = natural_def(lm_shape_name(i), FINE), coarse = natural_def(lm_shape_name(i), COARSE);
+        *made = (model_case){.name = lm_shape_name(i), .model = model_of(lm_shape_name(i))};
+        if (lm_shape_make_mesh(&fine, &made->fine) != LM_OK || lm_shape_make_mesh(&coarse, &made->coarse) != LM_OK) {
             print_error("%s cannot be made\n", made->name);
             return -1;
         }
@@ -40,8 +40,8 @@ static int free_cases(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < case_count; i++) {
-        shape_mesh_free(&cases[i].fine);
-        shape_mesh_free(&cases[i].coarse);
+        lm_shape_mesh_free(&cases[i].fine);
+        lm_shape_mesh_free(&cases[i].coarse);
     }
     return 0;
 }
@@ -50,7 +50,7 @@ static int free_cases(void **state)
 static field_point own_point(const model_case *of, lm_vec3 at)
 {
     field_point lower = of->model->lower, upper = of->model->upper;
-    lm_vec3 size = shape_natural_size(of->name);
+    lm_vec3 size = lm_shape_natural_size(of->name);
     return field_at(0.5 * (lower.x + upper.x) + at.x * (upper.x - lower.x) / size.x,
                     0.5 * (lower.y + upper.y) + at.y * (upper.y - lower.y) / size.y,
                     0.5 * (lower.z + upper.z) + at.z * (upper.z - lower.z) / size.z);
@@ -66,7 +66,7 @@ static double longest_extent(const shape_model *model)
  * Surfaces
  */
 
-static double smallest_angle(const shape_mesh *mesh)
+static double smallest_angle(const lm_shape_mesh *mesh)
 {
     double smallest = pi;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
@@ -87,7 +87,7 @@ static double smallest_angle(const shape_mesh *mesh)
 }
 
 /* One skin without handles and without slivers, with as many vertices as its area asks for. */
-static void assert_good_skin(const char *name, uint32_t detail, const shape_mesh *mesh)
+static void assert_good_skin(const char *name, uint32_t detail, const lm_shape_mesh *mesh)
 {
     assert_closed(mesh);
     if (parts_of(mesh) != 1 || euler_of(mesh) != 2)
@@ -109,13 +109,13 @@ static void test_details(void **state)
         assert_good_skin(name, FINE, &cases[i].fine);
         double finest = volume_of(&cases[i].fine);
         for (uint32_t detail = coarsest; detail < 55 || detail < 1.3 * coarsest; detail += 1 + detail / 4) {
-            shape_def def = natural_def(name, detail);
-            shape_mesh mesh = make_mesh(&def);
+            lm_shape_def def = natural_def(name, detail);
+            lm_shape_mesh mesh = make_mesh(&def);
             assert_good_skin(name, detail, &mesh);
             double coarse = (double)coarsest / detail, change = volume_of(&mesh) / finest - 1.0;
             if (fabs(change) > 0.33 * coarse * coarse + 0.003)
                 fail_msg("%s, detail %u: volume off by %g", name, detail, change);
-            shape_mesh_free(&mesh);
+            lm_shape_mesh_free(&mesh);
         }
     }
 }
@@ -125,9 +125,9 @@ static void test_made_twice(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < case_count; i++) {
-        shape_def def = natural_def(cases[i].name, 1), again = natural_def(cases[i].name, cases[i].model->coarsest);
-        shape_mesh coarsest = make_mesh(&def), second = make_mesh(&again);
-        const shape_mesh *first = &coarsest;
+        lm_shape_def def = natural_def(cases[i].name, 1), again = natural_def(cases[i].name, cases[i].model->coarsest);
+        lm_shape_mesh coarsest = make_mesh(&def), second = make_mesh(&again);
+        const lm_shape_mesh *first = &coarsest;
         assert_int_equal(second.vertex_count, first->vertex_count);
         assert_int_equal(second.triangle_count, first->triangle_count);
         size_t vertices = first->vertex_count, triangles = first->triangle_count;
@@ -136,8 +136,8 @@ static void test_made_twice(void **state)
         assert_memory_equal(second.triangles, first->triangles, 3 * triangles * sizeof *first->triangles);
         for (uint32_t g = 0; g < first->group_count; g++)
             assert_memory_equal(second.groups[g].weights, first->groups[g].weights, vertices * sizeof(float));
-        shape_mesh_free(&coarsest);
-        shape_mesh_free(&second);
+        lm_shape_mesh_free(&coarsest);
+        lm_shape_mesh_free(&second);
     }
 }
 
@@ -147,7 +147,7 @@ static void test_boxes(void **state)
     (void)state;
     for (uint32_t i = 0; i < case_count; i++) {
         const shape_model *model = cases[i].model;
-        lm_vec3 natural = shape_natural_size(cases[i].name);
+        lm_vec3 natural = lm_shape_natural_size(cases[i].name);
         const double size[3] = {natural.x, natural.y, natural.z};
         const double own[3] = {model->upper.x - model->lower.x, model->upper.y - model->lower.y,
                                model->upper.z - model->lower.z};
@@ -181,7 +181,7 @@ static void test_field_slopes(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < case_count; i++) {
-        const shape_mesh *mesh = &cases[i].fine;
+        const lm_shape_mesh *mesh = &cases[i].fine;
         double reach = 1e-4 * longest_extent(cases[i].model);
         uint32_t good = 0;
         for (uint32_t v = 0; v < mesh->vertex_count; v++) {
@@ -200,8 +200,8 @@ static void test_field_distances(void **state)
     (void)state;
     uint32_t random = 1;
     for (uint32_t i = 0; i < case_count; i++) {
-        const shape_mesh *mesh = &cases[i].fine;
-        const lm_vec3 size = shape_natural_size(cases[i].name);
+        const lm_shape_mesh *mesh = &cases[i].fine;
+        const lm_vec3 size = lm_shape_natural_size(cases[i].name);
         double unit = longest_extent(cases[i].model);
         for (int sample = 0; sample < 400; sample++) {
             float at[3];
@@ -223,22 +223,22 @@ static void test_field_distances(void **state)
  * Colours, groups and bones
  */
 
-static int colour_difference(shape_colour a, shape_colour b)
+static int colour_difference(lm_shape_colour a, lm_shape_colour b)
 {
     return abs(a.r - b.r) + abs(a.g - b.g) + abs(a.b - b.b);
 }
 
 /* The colour of most vertices, told apart by the upper half of each channel. */
-static shape_colour commonest_colour(const shape_mesh *mesh)
+static lm_shape_colour commonest_colour(const lm_shape_mesh *mesh)
 {
     uint32_t counts[4096] = {0}, best = 0;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
-        shape_colour c = mesh->colours[v];
+        lm_shape_colour c = mesh->colours[v];
         uint32_t kind = (c.r >> 4u) << 8u | (c.g >> 4u) << 4u | c.b >> 4u;
         if (++counts[kind] > counts[best]) best = kind;
     }
-    return (shape_colour){(uint8_t)((best >> 8u) * 16u + 8u), (uint8_t)((best >> 4u & 15u) * 16u + 8u),
-                          (uint8_t)((best & 15u) * 16u + 8u)};
+    return (lm_shape_colour){(uint8_t)((best >> 8u) * 16u + 8u), (uint8_t)((best >> 4u & 15u) * 16u + 8u),
+                             (uint8_t)((best & 15u) * 16u + 8u)};
 }
 
 /* One vertex in a hundred at least has a colour that nobody takes for that of most. */
@@ -246,8 +246,8 @@ static void test_colours(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < case_count; i++) {
-        const shape_mesh *mesh = &cases[i].fine;
-        shape_colour common = commonest_colour(mesh);
+        const lm_shape_mesh *mesh = &cases[i].fine;
+        lm_shape_colour common = commonest_colour(mesh);
         uint32_t unlike = 0;
         for (uint32_t v = 0; v < mesh->vertex_count; v++) unlike += colour_difference(mesh->colours[v], common) > 80;
         if (unlike < mesh->vertex_count / 100)
@@ -255,20 +255,20 @@ static void test_colours(void **state)
     }
 }
 
-static void assert_groups(const char *name, const shape_mesh *mesh)
+static void assert_groups(const char *name, const lm_shape_mesh *mesh)
 {
     if (mesh->group_count < 2) fail_msg("%s: %u groups", name, mesh->group_count);
     for (uint32_t g = 0; g < mesh->group_count; g++) {
-        const shape_group *group = &mesh->groups[g];
+        const lm_shape_group *group = &mesh->groups[g];
         assert_true(strlen(group->name) > 0);
-        assert_ptr_equal(shape_find_group(mesh, group->name), group); /* the first of its name: names are unique */
+        assert_ptr_equal(lm_shape_find_group(mesh, group->name), group); /* the first of its name: names are unique */
         for (uint32_t v = 0; v < mesh->vertex_count; v++)
             assert_true(group->weights[v] >= 0.0f && group->weights[v] <= 1.0f);
         uint32_t count = box_of(mesh, group->weights).count;
         if (count == 0 || count == mesh->vertex_count)
             fail_msg("%s: the group %s has %u of %u vertices", name, group->name, count, mesh->vertex_count);
     }
-    assert_null(shape_find_group(mesh, "nothing"));
+    assert_null(lm_shape_find_group(mesh, "nothing"));
 }
 
 static void test_groups(void **state)
@@ -350,19 +350,20 @@ static void test_mirrored_groups(void **state)
     assert_true(mirrored > 0);
 }
 
-static void assert_bones(const char *name, const shape_mesh *mesh)
+static void assert_bones(const char *name, const lm_shape_mesh *mesh)
 {
     for (uint32_t b = 0; b < mesh->bone_count; b++) {
-        const shape_bone *bone = &mesh->bones[b];
-        assert_true(bone->parent == SHAPE_NO_BONE ? b == 0 : bone->parent < b); /* one root, parents first */
+        const lm_shape_bone *bone = &mesh->bones[b];
+        assert_true(bone->parent == LM_SHAPE_NO_BONE ? b == 0 : bone->parent < b); /* one root, parents first */
         assert_true(distance(bone->head, bone->tail) > 0.01);
         if (winding_number(mesh, bone->head) < 0.99 || winding_number(mesh, bone->tail) < 0.99)
             fail_msg("%s: the bone %s sticks out", name, bone->name);
-        if (!shape_find_group(mesh, bone->name)) fail_msg("%s: the bone %s carries no group", name, bone->name);
+        if (!lm_shape_find_group(mesh, bone->name)) fail_msg("%s: the bone %s carries no group", name, bone->name);
     }
     for (uint32_t v = 0; v < mesh->vertex_count && mesh->bone_count; v++) {
         double sum = 0.0;
-        for (uint32_t b = 0; b < mesh->bone_count; b++) sum += shape_find_group(mesh, mesh->bones[b].name)->weights[v];
+        for (uint32_t b = 0; b < mesh->bone_count; b++)
+            sum += lm_shape_find_group(mesh, mesh->bones[b].name)->weights[v];
         if (fabs(sum - 1.0) > 1e-4) fail_msg("%s: the bones carry %g of a vertex", name, sum);
     }
 }

@@ -2,7 +2,7 @@
  * Half an hour of the scene `crowd`, twice: with all threads, and with one thread, saving and loading every ten minutes.
  * The hash of every minute is the same, everything comes to rest and stays there, and memory does not grow.
  */
-#include "scene/scene.h"
+#include "limber/scene.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>
@@ -18,15 +18,15 @@ typedef struct record {
 
 static void run(uint32_t workers, uint32_t resave_minutes, record records[MINUTES])
 {
-    scene_error error = {""};
-    scene *crowd = scene_open("crowd", NULL, 0, &error);
+    lm_scene_error error = {""};
+    lm_scene *crowd = lm_scene_open("crowd", NULL, 0, &error);
     lm_world_def def = lm_world_def_default();
     lm_world *world = NULL;
     def.workers = workers;
-    if (crowd == NULL || scene_make_world(crowd, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
-    scene_watch(crowd, false);
+    if (crowd == NULL || lm_scene_make_world(crowd, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    lm_scene_watch(crowd, false);
     for (uint32_t frame = 0; frame < MINUTES * MINUTE; frame++) {
-        assert_ok(scene_step(crowd, world, frame));
+        assert_ok(lm_scene_step(crowd, world, frame));
         if ((frame + 1) % MINUTE != 0) continue;
         uint32_t minute = frame / MINUTE;
         lm_totals totals;
@@ -35,10 +35,10 @@ static void run(uint32_t workers, uint32_t resave_minutes, record records[MINUTE
         lm_world_get_stats(world, &stats);
         if (!totals.finite) fail_msg("not finite in minute %u", minute);
         records[minute] = (record){lm_world_hash(world), (double)totals.kinetic_energy, stats.memory};
-        if (resave_minutes > 0 && minute % resave_minutes == 0) assert_ok(scene_resave(crowd, &world, &error));
+        if (resave_minutes > 0 && minute % resave_minutes == 0) assert_ok(lm_scene_resave(crowd, &world, &error));
     }
     lm_world_destroy(world);
-    scene_close(crowd);
+    lm_scene_close(crowd);
 }
 
 static void half_an_hour_of_the_crowd(void **context)

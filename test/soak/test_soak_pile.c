@@ -3,7 +3,7 @@
  * The hash of every half minute is the same, everything is finite and where it belongs, the energy of the heaps
  * stays what it was when they had landed, and memory does not grow.
  */
-#include "scene/scene.h"
+#include "limber/scene.h"
 #include "test/support/support.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ typedef struct record {
 } record;
 
 /* Sums over bodies; none has left the heaps. */
-static record look(const scene *s, const lm_world *world)
+static record look(const lm_scene *s, const lm_world *world)
 {
     lm_totals totals;
     lm_stats stats;
@@ -31,36 +31,36 @@ static record look(const scene *s, const lm_world *world)
     lm_world_get_stats(world, &stats);
     assert_true(totals.finite);
     record r = {lm_world_hash(world), (double)totals.kinetic_energy, 0.0, 0.0, stats.memory};
-    for (uint32_t i = 0; i < scene_body_count(s); i++) {
+    for (uint32_t i = 0; i < lm_scene_body_count(s); i++) {
         lm_body_info info;
-        assert_ok(lm_body_get_info(world, scene_get_body(s, i).id, &info));
+        assert_ok(lm_body_get_info(world, lm_scene_get_body(s, i).id, &info));
         lm_vec3 v = info.velocity;
         r.potential += 9.81 * (double)info.mass * info.centre.y;
         r.fastest = fmax(r.fastest, sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z));
         if (!(info.centre.y > 0.0 && info.centre.y < 5.0 && fabs(info.centre.x) < 8.0 && fabs(info.centre.z) < 8.0))
-            fail_msg("%s is at %g, %g, %g", scene_get_body(s, i).name, info.centre.x, info.centre.y, info.centre.z);
+            fail_msg("%s is at %g, %g, %g", lm_scene_get_body(s, i).name, info.centre.x, info.centre.y, info.centre.z);
     }
     return r;
 }
 
 static void run(uint32_t workers, uint32_t resave_parts, record records[PARTS])
 {
-    scene_error error = {""};
-    scene *pile = scene_open("pile-soft", NULL, 0, &error);
+    lm_scene_error error = {""};
+    lm_scene *pile = lm_scene_open("pile-soft", NULL, 0, &error);
     lm_world_def def = lm_world_def_default();
     lm_world *world = NULL;
     def.workers = workers;
-    if (pile == NULL || scene_make_world(pile, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
-    scene_watch(pile, false);
+    if (pile == NULL || lm_scene_make_world(pile, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    lm_scene_watch(pile, false);
     for (uint32_t frame = 0; frame < PARTS * PART; frame++) {
-        assert_ok(scene_step(pile, world, frame));
+        assert_ok(lm_scene_step(pile, world, frame));
         if ((frame + 1) % PART != 0) continue;
         uint32_t part = frame / PART;
         records[part] = look(pile, world);
-        if (resave_parts > 0 && part % resave_parts == 0) assert_ok(scene_resave(pile, &world, &error));
+        if (resave_parts > 0 && part % resave_parts == 0) assert_ok(lm_scene_resave(pile, &world, &error));
     }
     lm_world_destroy(world);
-    scene_close(pile);
+    lm_scene_close(pile);
 }
 
 static void ten_minutes_of_soft_heaps(void **context)

@@ -46,14 +46,14 @@ void hanging_add(const hanging_bar *b, lm_world *world, lm_body_id *body)
     *body = make_body(world, &def);
 }
 
-lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
+/* The bar in a world of its own, its top pinned, in air that takes `drag` of velocities a second. */
+static lm_world *make_pinned(const hanging_bar *b, lm_vec3 gravity, double drag, lm_body_id *body)
 {
-    double length = b->cells[1] * b->spacing;
     lm_world_def world_def = lm_world_def_default();
     world_def.workers = 1;
     world_def.substeps = b->substeps;
     world_def.device = b->device;
-    world_def.gravity = (lm_vec3){0.0f, (float)(-0.01 * 2.0 * b->speed * b->speed / length), 0.0f};
+    world_def.gravity = gravity;
     lm_world *world;
     assert_ok(lm_world_create(&world_def, &world));
     hanging_add(b, world, body);
@@ -74,11 +74,55 @@ lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
     lm_field_def air = lm_field_def_default();
     lm_field_id field;
     air.kind = LM_FIELD_WIND;
-    air.strength = (float)(0.7 * 6.2832 * b->speed / (4.0 * length)); /* nearly critical */
+    air.strength = (float)drag;
     assert_ok(lm_field_create(world, &air, &field));
     free(rest);
     free(held);
     return world;
+}
+
+lm_world *hanging_make(const hanging_bar *b, lm_body_id *body)
+{
+    double length = b->cells[1] * b->spacing;
+    return make_pinned(b, (lm_vec3){0.0f, (float)(-0.01 * 2.0 * b->speed * b->speed / length), 0.0f},
+                       0.7 * 6.2832 * b->speed / (4.0 * length), body); /* nearly critical */
+}
+
+/* Of a beam of length L and thickness H with E/rho = speed², clamped at 0, that weighs g: how far it sinks at x. */
+static double beam_sinks(double length, double thick, double speed, double poisson, double g, double x)
+{
+    double bending = speed * speed * thick * thick / 12.0, cowper = 10.0 * (1.0 + poisson) / (12.0 + 11.0 * poisson);
+    double shear = cowper * speed * speed / (2.0 * (1.0 + poisson));
+    return g * (x * x * (6.0 * length * length - 4.0 * length * x + x * x) / (24.0 * bending) +
+                (length * x - 0.5 * x * x) / shear);
+}
+
+double cantilever_measure(hanging_bar *b, lm_body_info *info)
+{
+    double length = b->cells[1] * b->spacing, thick = b->cells[0] * b->spacing, h = FRAME / b->substeps;
+    double w = b->kind == BAR_TETS ? 1.0 : b->width, nu = (double)b->material.poisson;
+    b->speed = sqrt(0.7 * (1.0 - 2.0 * nu) * w * (w + 1.0) / 3.0) * b->spacing / h;
+    b->speed *= b->kind != BAR_LATTICE ? 0.6 : 1.0; /* its least regions are smaller than its mean ones */
+    b->material.young = (float)(b->density * b->speed * b->speed);
+    double g = 0.01 * length / beam_sinks(length, thick, b->speed, nu, 1.0, length);
+    double pitch = 3.516 * b->speed * thick / (sqrt(12.0) * length * length);
+    lm_body_id body;
+    lm_world *world = make_pinned(b, (lm_vec3){(float)g, 0.0f, 0.0f}, 0.8 * pitch, &body);
+    for (double t = 0.0; t < 4.0 * 6.2832 / pitch; t += FRAME) assert_ok(lm_world_step(world, FRAME));
+    *info = info_of(world, body);
+    lm_vec3 *rest = calloc(info->particles, sizeof *rest);
+    assert_ok(lm_body_get_rest_positions(world, body, rest));
+    body_state s = state_read(world, body, lm_dvec3_zero());
+    double low = INFINITY, high = -INFINITY, sum = 0.0, mass = 0.0;
+    for (uint32_t n = 0; n < s.count; n++) low = fmin(low, (double)rest[n].y), high = fmax(high, (double)rest[n].y);
+    for (uint32_t n = 0; n < s.count; n++) {
+        if ((double)rest[n].y > low + 1e-3 * b->spacing) continue;
+        sum += s.mass[n] * ((double)s.x[n].x - (double)rest[n].x), mass += s.mass[n];
+    }
+    free(rest);
+    state_free(&s);
+    lm_world_destroy(world);
+    return sum / mass / beam_sinks(high, thick, b->speed, nu, g, high - low);
 }
 
 /* The slope of displacement along `axis` over rest position along it, and the mean height, in the middle half. */

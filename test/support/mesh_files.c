@@ -29,7 +29,7 @@ static void add_bytes(text_buffer *bytes, uint64_t value, int size, bool big)
 {
     unsigned char b[8];
     for (int i = 0; i < size; i++) b[big ? size - 1 - i : i] = (unsigned char)(value >> 8 * i);
-    text_add(bytes, (const char *)b, (size_t)size);
+    lmi_text_add(bytes, (const char *)b, (size_t)size);
 }
 
 void add_u16(text_buffer *bytes, uint32_t value) { add_bytes(bytes, value, 2, false); }
@@ -48,18 +48,18 @@ void add_float(text_buffer *bytes, float value) { add_u32(bytes, float_bits(valu
 static void add_number(text_buffer *text, float value)
 {
     char number[OBJ_NUMBER_SIZE];
-    text_add(text, number, obj_format_number(value, number));
+    lmi_text_add(text, number, lmi_obj_format_number(value, number));
 }
 
 static void add_vector(text_buffer *text, const char *before, lm_vec3 v, const char *after)
 {
     float value[3] = {v.x, v.y, v.z};
-    text_addf(text, "%s", before);
+    lmi_text_addf(text, "%s", before);
     for (int i = 0; i < 3; i++) {
-        text_add(text, " ", 1);
+        lmi_text_add(text, " ", 1);
         add_number(text, value[i]);
     }
-    text_addf(text, "%s", after);
+    lmi_text_addf(text, "%s", after);
 }
 
 void add_base64(text_buffer *text, const void *bytes, size_t size)
@@ -72,7 +72,7 @@ void add_base64(text_buffer *text, const void *bytes, size_t size)
         if (i + 2 < size) bits |= b[i + 2];
         char four[4] = {digits[bits >> 18], digits[bits >> 12 & 63], i + 1 < size ? digits[bits >> 6 & 63] : '=',
                         i + 2 < size ? digits[bits & 63] : '='};
-        text_add(text, four, 4);
+        lmi_text_add(text, four, 4);
     }
 }
 
@@ -91,34 +91,34 @@ void make_obj(text_buffer *file, const plain_mesh *mesh)
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
         add_vector(file, "v", mesh->positions[i], "");
         for (int c = 0; mesh->colours && c < 3; c++) {
-            text_add(file, " ", 1);
+            lmi_text_add(file, " ", 1);
             add_number(file, (float)mesh->colours[3 * i + (uint32_t)c] / 255.0f);
         }
-        text_add(file, "\n", 1);
+        lmi_text_add(file, "\n", 1);
     }
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = mesh->triangles + 3 * t;
-        text_addf(file, "f %u %u %u\n", corner[0] + 1, corner[1] + 1, corner[2] + 1);
+        lmi_text_addf(file, "f %u %u %u\n", corner[0] + 1, corner[1] + 1, corner[2] + 1);
     }
 }
 
 void make_stl_text(text_buffer *file, const plain_mesh *mesh, const char *name)
 {
-    text_addf(file, "solid %s\n", name);
+    lmi_text_addf(file, "solid %s\n", name);
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-        text_addf(file, "  facet normal 0 0 1\n    outer loop\n");
+        lmi_text_addf(file, "  facet normal 0 0 1\n    outer loop\n");
         for (uint32_t c = 0; c < 3; c++)
             add_vector(file, "      vertex", mesh->positions[mesh->triangles[3 * t + c]], "\n");
-        text_addf(file, "    endloop\n  endfacet\n");
+        lmi_text_addf(file, "    endloop\n  endfacet\n");
     }
-    text_addf(file, "endsolid %s\n", name);
+    lmi_text_addf(file, "endsolid %s\n", name);
 }
 
 void make_stl_binary(text_buffer *file, const plain_mesh *mesh, const char *header)
 {
     char first[80] = {0};
     memcpy(first, header, strlen(header) < sizeof first ? strlen(header) : sizeof first);
-    text_add(file, first, sizeof first);
+    lmi_text_add(file, first, sizeof first);
     add_u32(file, mesh->triangle_count);
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         for (int i = 0; i < 3; i++) add_float(file, NAN); /* the normal, which nobody should look at */
@@ -141,7 +141,7 @@ static void add_ply(text_buffer *file, const ply_style *style, const char *type,
 {
     bool big = style->encoding == PLY_BIG_ENDIAN;
     if (style->encoding == PLY_TEXT) {
-        text_add(file, " ", 1);
+        lmi_text_add(file, " ", 1);
         add_number(file, (float)value);
     } else if (strstr(type, "char")) {
         add_bytes(file, (uint64_t)(int64_t)value, 1, big);
@@ -160,7 +160,7 @@ static void add_ply(text_buffer *file, const ply_style *style, const char *type,
 
 static void end_row(text_buffer *file, const ply_style *style)
 {
-    if (style->encoding == PLY_TEXT) text_add(file, "\n", 1);
+    if (style->encoding == PLY_TEXT) lmi_text_add(file, "\n", 1);
 }
 
 static void add_extra_element(text_buffer *file, const ply_style *style)
@@ -210,26 +210,27 @@ static void add_ply_faces(text_buffer *file, const ply_style *style, const plain
 
 static void add_header_line(text_buffer *file, const ply_style *style, const char *text)
 {
-    text_addf(file, "%s%s", text, style->line_end);
+    lmi_text_addf(file, "%s%s", text, style->line_end);
 }
 
 static void add_vertex_header(text_buffer *file, const ply_style *style, const plain_mesh *mesh)
 {
     static const char *const names[3] = {"red", "green", "blue"};
     const char *end = style->line_end, *type = style->position_type;
-    text_addf(file, "element vertex %u%s", mesh->vertex_count, end);
-    if (style->extras) text_addf(file, "property list uchar int neighbours%s", end);
-    text_addf(file, "property %s z%sproperty %s x%s", type, end, type, end);
-    if (style->extras) text_addf(file, "property double confidence%s", end);
-    for (int i = 0; mesh->colours && i < 3; i++) text_addf(file, "property %s %s%s", style->colour_type, names[i], end);
-    text_addf(file, "property %s y%s", type, end);
+    lmi_text_addf(file, "element vertex %u%s", mesh->vertex_count, end);
+    if (style->extras) lmi_text_addf(file, "property list uchar int neighbours%s", end);
+    lmi_text_addf(file, "property %s z%sproperty %s x%s", type, end, type, end);
+    if (style->extras) lmi_text_addf(file, "property double confidence%s", end);
+    for (int i = 0; mesh->colours && i < 3; i++)
+        lmi_text_addf(file, "property %s %s%s", style->colour_type, names[i], end);
+    lmi_text_addf(file, "property %s y%s", type, end);
 }
 
 static void add_face_header(text_buffer *file, const ply_style *style, const plain_mesh *mesh)
 {
-    text_addf(file, "element face %u%s", mesh->triangle_count, style->line_end);
+    lmi_text_addf(file, "element face %u%s", mesh->triangle_count, style->line_end);
     if (style->extras) add_header_line(file, style, "property uint8 flags");
-    text_addf(file, "property list %s %s vertex_indices%s", style->count_type, style->index_type, style->line_end);
+    lmi_text_addf(file, "property list %s %s vertex_indices%s", style->count_type, style->index_type, style->line_end);
     if (style->extras) add_header_line(file, style, "property list int32 float32 texcoord");
 }
 
@@ -249,8 +250,8 @@ void make_ply(text_buffer *file, const plain_mesh *mesh, ply_style style)
     if (!style.count_type) style.count_type = "uchar";
     if (!style.index_type) style.index_type = "int";
     if (!style.line_end) style.line_end = "\n";
-    text_addf(file, "ply%sformat %s 1.0%scomment made by a test%s", style.line_end, encodings[style.encoding],
-              style.line_end, style.line_end);
+    lmi_text_addf(file, "ply%sformat %s 1.0%scomment made by a test%s", style.line_end, encodings[style.encoding],
+                  style.line_end, style.line_end);
     add_extra_header(file, &style);
     if (style.faces_first) add_face_header(file, &style, mesh);
     add_vertex_header(file, &style, mesh);
@@ -284,7 +285,7 @@ static void add_colour(text_buffer *bytes, const gltf_style *style, const uint8_
 
 static void fill_up(text_buffer *bytes, char with)
 {
-    while (bytes->length % 4 != 0) text_add(bytes, &with, 1);
+    while (bytes->length % 4 != 0) lmi_text_add(bytes, &with, 1);
 }
 
 static void add_position(text_buffer *bytes, lm_vec3 p)
@@ -332,47 +333,47 @@ static void add_views(text_buffer *json, const plain_mesh *mesh, const gltf_styl
     int size = style->colour_type == 5126 ? 4 : style->colour_type == 5123 ? 2 : 1;
     unsigned colour_stride = (unsigned)(style->colour_components * size + 3) / 4 * 4;
     unsigned start = (unsigned)pieces.colours, first = (unsigned)pieces.indices;
-    text_addf(json, "\"bufferViews\":[");
+    lmi_text_addf(json, "\"bufferViews\":[");
     if (style->interleaved)
-        text_addf(json, "{\"buffer\":0,\"byteLength\":%u,\"byteStride\":%u},", first, (unsigned)pieces.stride);
+        lmi_text_addf(json, "{\"buffer\":0,\"byteLength\":%u,\"byteStride\":%u},", first, (unsigned)pieces.stride);
     else
-        text_addf(json, "{\"buffer\":0,\"byteLength\":%u},", mesh->vertex_count * 12);
+        lmi_text_addf(json, "{\"buffer\":0,\"byteLength\":%u},", mesh->vertex_count * 12);
     if (style->interleaved)
-        text_addf(json, "{\"buffer\":0,\"byteLength\":%u,\"byteStride\":%u},", first, (unsigned)pieces.stride);
+        lmi_text_addf(json, "{\"buffer\":0,\"byteLength\":%u,\"byteStride\":%u},", first, (unsigned)pieces.stride);
     else
-        text_addf(json, "{\"buffer\":0,\"byteOffset\":%u,\"byteLength\":%u,\"byteStride\":%u},", start,
-                  mesh->colours ? first - start : 0, colour_stride);
-    text_addf(json, "{\"buffer\":0,\"byteOffset\":%u,\"byteLength\":%u}],\n", first, (unsigned)pieces.end - first);
+        lmi_text_addf(json, "{\"buffer\":0,\"byteOffset\":%u,\"byteLength\":%u,\"byteStride\":%u},", start,
+                      mesh->colours ? first - start : 0, colour_stride);
+    lmi_text_addf(json, "{\"buffer\":0,\"byteOffset\":%u,\"byteLength\":%u}],\n", first, (unsigned)pieces.end - first);
 }
 
 static void add_accessors(text_buffer *json, const plain_mesh *mesh, const gltf_style *style, gltf_pieces pieces)
 {
-    text_addf(json, "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":%u,\"type\":\"VEC3\"},\n",
-              mesh->vertex_count);
-    text_addf(json, "{\"bufferView\":2,\"componentType\":%d,\"count\":%u,\"type\":\"SCALAR\"}", style->index_type,
-              mesh->triangle_count * 3);
+    lmi_text_addf(json, "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":%u,\"type\":\"VEC3\"},\n",
+                  mesh->vertex_count);
+    lmi_text_addf(json, "{\"bufferView\":2,\"componentType\":%d,\"count\":%u,\"type\":\"SCALAR\"}", style->index_type,
+                  mesh->triangle_count * 3);
     if (mesh->colours)
-        text_addf(json,
-                  ",\n{\"bufferView\":1,\"byteOffset\":%u,\"componentType\":%d,\"normalized\":%s,\"count\":%u,"
-                  "\"type\":\"VEC%d\"}",
-                  style->interleaved ? (unsigned)pieces.colours : 0, style->colour_type,
-                  style->colour_type == 5126 ? "false" : "true", mesh->vertex_count, style->colour_components);
-    text_addf(json, "]}");
+        lmi_text_addf(json,
+                      ",\n{\"bufferView\":1,\"byteOffset\":%u,\"componentType\":%d,\"normalized\":%s,\"count\":%u,"
+                      "\"type\":\"VEC%d\"}",
+                      style->interleaved ? (unsigned)pieces.colours : 0, style->colour_type,
+                      style->colour_type == 5126 ? "false" : "true", mesh->vertex_count, style->colour_components);
+    lmi_text_addf(json, "]}");
 }
 
 void make_glb(text_buffer *file, const char *json, const text_buffer *buffer)
 {
     size_t text_length = (strlen(json) + 3) / 4 * 4, binary_length = buffer ? (buffer->length + 3) / 4 * 4 : 0;
-    text_add(file, "glTF", 4);
+    lmi_text_add(file, "glTF", 4);
     add_u32(file, 2);
     add_u32(file, (uint32_t)(20 + text_length + (buffer ? 8 + binary_length : 0)));
     add_u32(file, (uint32_t)text_length);
-    text_add(file, "JSON", 4);
-    text_addf(file, "%-*s", (int)text_length, json);
+    lmi_text_add(file, "JSON", 4);
+    lmi_text_addf(file, "%-*s", (int)text_length, json);
     if (!buffer) return;
     add_u32(file, (uint32_t)binary_length);
-    text_add(file, "BIN\0", 4);
-    text_add(file, buffer->bytes, buffer->length);
+    lmi_text_add(file, "BIN\0", 4);
+    lmi_text_add(file, buffer->bytes, buffer->length);
     fill_up(file, 0);
 }
 
@@ -383,50 +384,50 @@ void make_gltf(text_buffer *file, text_buffer *buffer, const plain_mesh *mesh, g
     if (!style.colour_components) style.colour_components = 4;
     text_buffer bytes = {0}, json = {0};
     gltf_pieces pieces = make_buffer(&bytes, mesh, &style);
-    text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n");
-    text_addf(&json, "\"nodes\":[{\"mesh\":0,\"name\":\"thing\"%s}],\n", style.node ? style.node : "");
-    text_addf(&json, "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0%s},\"indices\":1}]}],\n",
-              mesh->colours ? ",\"COLOR_0\":2" : "");
-    text_addf(&json, "\"buffers\":[{\"byteLength\":%u", (unsigned)pieces.end);
+    lmi_text_addf(&json, "{\"asset\":{\"version\":\"2.0\"},\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\n");
+    lmi_text_addf(&json, "\"nodes\":[{\"mesh\":0,\"name\":\"thing\"%s}],\n", style.node ? style.node : "");
+    lmi_text_addf(&json, "\"meshes\":[{\"primitives\":[{\"attributes\":{\"POSITION\":0%s},\"indices\":1}]}],\n",
+                  mesh->colours ? ",\"COLOR_0\":2" : "");
+    lmi_text_addf(&json, "\"buffers\":[{\"byteLength\":%u", (unsigned)pieces.end);
     if (!style.binary) {
-        text_addf(&json, ",\"uri\":\"%s", style.uri ? style.uri : "data:application/octet-stream;base64,");
+        lmi_text_addf(&json, ",\"uri\":\"%s", style.uri ? style.uri : "data:application/octet-stream;base64,");
         if (!style.uri) add_base64(&json, bytes.bytes, pieces.end);
-        text_addf(&json, "\"");
+        lmi_text_addf(&json, "\"");
     }
-    text_addf(&json, "}],\n");
+    lmi_text_addf(&json, "}],\n");
     add_views(&json, mesh, &style, pieces);
     add_accessors(&json, mesh, &style, pieces);
     if (style.binary)
         make_glb(file, json.bytes, &bytes);
     else
-        text_add(file, json.bytes, json.length);
-    if (buffer) text_add(buffer, bytes.bytes, bytes.length);
-    text_free(&json);
-    text_free(&bytes);
+        lmi_text_add(file, json.bytes, json.length);
+    if (buffer) lmi_text_add(buffer, bytes.bytes, bytes.length);
+    lmi_text_free(&json);
+    lmi_text_free(&bytes);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Assertions
  */
 
-static const mesh_options as_it_is = {.weld = -1.0f};
+static const lm_mesh_options as_it_is = {.weld = -1.0f};
 
-mesh_data assert_reads(const char *name, text_buffer *file)
+lm_mesh_data assert_reads(const char *name, text_buffer *file)
 {
-    mesh_data mesh;
-    mesh_error error;
-    bool read = mesh_parse(name, file->bytes, file->length, &as_it_is, &mesh, &error);
-    text_free(file);
+    lm_mesh_data mesh;
+    lm_mesh_error error;
+    bool read = lm_mesh_parse(name, file->bytes, file->length, &as_it_is, &mesh, &error);
+    lmi_text_free(file);
     if (!read) fail_msg("%s", error.text);
     return mesh;
 }
 
 void assert_refused(const char *name, text_buffer *file, const char *expected)
 {
-    mesh_data mesh = {.vertex_count = 3};
-    mesh_error error;
-    bool read = mesh_parse(name, file->bytes, file->length, &as_it_is, &mesh, &error);
-    text_free(file);
+    lm_mesh_data mesh = {.vertex_count = 3};
+    lm_mesh_error error;
+    bool read = lm_mesh_parse(name, file->bytes, file->length, &as_it_is, &mesh, &error);
+    lmi_text_free(file);
     if (read) fail_msg("read, but \"%s\" was expected", expected);
     assert_string_equal(error.text, expected);
     assert_null(mesh.positions);
@@ -436,13 +437,13 @@ void assert_refused(const char *name, text_buffer *file, const char *expected)
 void assert_text_refused(const char *name, const char *text, const char *expected)
 {
     text_buffer file = {0};
-    text_add(&file, text, strlen(text));
+    lmi_text_add(&file, text, strlen(text));
     assert_refused(name, &file, expected);
 }
 
 void assert_holds(const char *name, text_buffer *file, const plain_mesh *plain, int colour_error)
 {
-    mesh_data mesh = assert_reads(name, file);
+    lm_mesh_data mesh = assert_reads(name, file);
     assert_int_equal(mesh.triangle_count, plain->triangle_count);
     assert_true((mesh.colours != NULL) == (plain->colours != NULL));
     for (size_t i = 0; i < 3u * (size_t)plain->triangle_count; i++) {
@@ -454,7 +455,7 @@ void assert_holds(const char *name, text_buffer *file, const plain_mesh *plain, 
             assert_true(abs(difference) <= colour_error);
         }
     }
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
 }
 
 void assert_survives(const char *name, const void *bytes, size_t size)
@@ -463,9 +464,9 @@ void assert_survives(const char *name, const void *bytes, size_t size)
     void *copy = malloc(size ? size : 1);
     assert_non_null(copy);
     memcpy(copy, bytes, size);
-    mesh_data mesh;
-    mesh_error error = {""};
-    if (!mesh_parse(name, copy, size, NULL, &mesh, &error)) {
+    lm_mesh_data mesh;
+    lm_mesh_error error = {""};
+    if (!lm_mesh_parse(name, copy, size, NULL, &mesh, &error)) {
         assert_true(strncmp(error.text, name, strlen(name)) == 0);
         assert_true(strlen(error.text) > strlen(name) + 2);
         assert_null(strchr(error.text, '\n'));
@@ -484,6 +485,6 @@ void assert_survives(const char *name, const void *bytes, size_t size)
             assert_true(next <= mesh.triangle_count);
         }
     }
-    mesh_free(&mesh);
+    lm_mesh_free(&mesh);
     free(copy);
 }

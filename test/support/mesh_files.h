@@ -5,9 +5,9 @@
 #ifndef LIMBER_TEST_MESH_FILES_H
 #define LIMBER_TEST_MESH_FILES_H
 
-#include "io/mesh.h"
 #include "io/text.h"
 #include "limber/limber.h"
+#include "limber/mesh.h"
 
 typedef struct plain_mesh {
     const lm_vec3 *positions;
@@ -68,7 +68,7 @@ double linear_of(uint8_t srgb);
 /* ---- assertions; each frees the file's bytes ---- */
 
 /* The mesh as it is in the file, not welded. */
-mesh_data assert_reads(const char *name, text_buffer *file);
+lm_mesh_data assert_reads(const char *name, text_buffer *file);
 
 /* Reading fails with this message. */
 void assert_refused(const char *name, text_buffer *file, const char *expected);

@@ -4,7 +4,7 @@
 #ifndef LIMBER_TEST_SCENES_H
 #define LIMBER_TEST_SCENES_H
 
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,28 +16,28 @@
 #include <cmocka.h>
 
 /* As if read from a file s.json; null with an error when something is wrong with it. */
-static inline scene *read_scene(const char *text, scene_error *error)
+static inline lm_scene *lmi_read_scene(const char *text, lm_scene_error *error)
 {
-    return scene_open_text("s.json", text, strlen(text), NULL, 0, error);
+    return lm_scene_open_text("s.json", text, strlen(text), NULL, 0, error);
 }
 
 /* One that must be good. */
-static inline scene *open_scene(const char *text)
+static inline lm_scene *open_scene(const char *text)
 {
-    scene_error error;
-    scene *s = read_scene(text, &error);
+    lm_scene_error error;
+    lm_scene *s = lmi_read_scene(text, &error);
     if (s == NULL) fail_msg("%s", error.text);
     return s;
 }
 
 /* A world of the scene on one thread; fails the test when it cannot be made. */
-static inline lm_world *make_scene_world(scene *s)
+static inline lm_world *make_scene_world(lm_scene *s)
 {
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
     lm_world *world = NULL;
-    scene_error error;
-    if (scene_make_world(s, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    lm_scene_error error;
+    if (lm_scene_make_world(s, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
     return world;
 }
 

@@ -46,6 +46,7 @@ static lm_body_id make(lm_world *world, const lm_body_def *def)
 static lm_body_def cloud_def(lm_mode mode, float yield)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = cloud;
     def.point_count = COUNT_OF(cloud);
     def.clusters.counts[0] = 2;
@@ -60,6 +61,7 @@ static lm_body_def comb_def(lm_mode mode, uint32_t width)
 {
     static const uint8_t cells[] = {1, 0, 1, 0, 1, 1, 1, 1, 1, 1};
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = 5, def.lattice.counts[1] = 2, def.lattice.counts[2] = 1;
     def.lattice.spacing = 0.25f;
@@ -73,6 +75,7 @@ static lm_body_def bar_def(void)
 {
     static const uint8_t cells[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = 4, def.lattice.counts[1] = 2, def.lattice.counts[2] = 2;
     def.lattice.spacing = 0.25f;
@@ -85,6 +88,7 @@ static lm_body_def tets_def(void)
     static const lm_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}};
     static const uint32_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4};
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.tets.vertices = points;
     def.tets.vertex_count = 5;
     def.tets.tets = tets;
@@ -96,6 +100,7 @@ static lm_body_def tets_def(void)
 static lm_body_def octree_def(uint32_t levels)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.octree.vertices = cube_vertices;
     def.octree.vertex_count = 8;
     def.octree.triangles = cube_triangles;
@@ -108,6 +113,7 @@ static lm_body_def octree_def(uint32_t levels)
 static lm_body_def box_def(void)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.points = cube_vertices;
     def.point_count = 8;
     return def;
@@ -152,7 +158,7 @@ static void make_mesh(lm_world *world)
     lm_collider_def collider = lm_collider_def_default();
     lm_collider_id id;
     collider.shape = LM_SHAPE_MESH;
-    collider.mesh = (lm_collider_mesh){cube_vertices, 8, cube_triangles, 12, true};
+    collider.mesh = (lm_collider_mesh){cube_vertices, 8, cube_triangles, 12, true, false};
     collider.pose.position.y = -1.0;
     check(lm_collider_create(world, &collider, &id));
     lm_body_def def = cloud_def(LM_MODE_LINEAR, 0.0f);
@@ -476,7 +482,7 @@ static void give_examples(lm_world *world, lm_body_id body, lm_example_scope sco
     free(groups);
 }
 
-static void make_examples(lm_world *world)
+static void lmi_make_examples(lm_world *world)
 {
     for (int scope = 0; scope < LM_EXAMPLES_SCOPE_COUNT; scope++) {
         lm_body_def clusters = cloud_def(LM_MODE_LINEAR, 0.0f), lattice = comb_def(LM_MODE_LINEAR, 1);
@@ -568,7 +574,7 @@ static const struct {
     {"cut-tets", make_cut_tets, 7},
     {"broken", make_broken, 7},
     {"cut-lattice", make_cut_lattice, 7},
-    {"examples", make_examples, 18},
+    {"examples", lmi_make_examples, 18},
     {"octree-examples", make_octree_examples, 18},
     {"contacts", make_contacts, 1},
     {"penalty", make_penalty, 7},

@@ -1,5 +1,5 @@
 #include "test/support/soup.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,16 +18,16 @@ soup soup_make(uint32_t vertices, uint32_t triangles)
 
 soup soup_shape(const char *name, uint32_t detail)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
-    def.size = shape_natural_size(name);
+    def.size = lm_shape_natural_size(name);
     def.detail = detail;
-    shape_mesh mesh;
-    assert_ok(shape_make_mesh(&def, &mesh));
+    lm_shape_mesh mesh;
+    assert_ok(lm_shape_make_mesh(&def, &mesh));
     soup s = soup_make(mesh.vertex_count, mesh.triangle_count);
     memcpy(s.vertices, mesh.vertices, mesh.vertex_count * sizeof *s.vertices);
     memcpy(s.triangles, mesh.triangles, 3 * (size_t)mesh.triangle_count * sizeof *s.triangles);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
     return s;
 }
 

@@ -448,5 +448,5 @@ void give_arrays(lm_collider_def *def)
     static const lm_vec3 vertices[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     static const uint32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     def->heights = (lm_heights){heights, {4, 3}, 0.5f};
-    def->mesh = (lm_collider_mesh){vertices, 4, triangles, 4, true};
+    def->mesh = (lm_collider_mesh){vertices, 4, triangles, 4, true, false};
 }

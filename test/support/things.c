@@ -1,5 +1,5 @@
 #include "test/support/things.h"
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 
 #include <stdlib.h>
 
@@ -27,13 +27,13 @@ lm_body_id add_thing(lm_world *world, sampling kind, const char *shape, lm_vec3 
 
 lm_body_id thing_make(lm_world *world, const thing_def *thing)
 {
-    shape_def how = shape_def_default();
-    shape_mesh mesh;
-    shape_cloud cloud = {0};
+    lm_shape_def how = lm_shape_def_default();
+    lm_shape_mesh mesh;
+    lm_shape_cloud cloud = {0};
     how.name = thing->shape;
     how.size = thing->size;
     how.detail = 6;
-    assert_ok(shape_make_mesh(&how, &mesh));
+    assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
     def.mass = thing->mass;
     def.material = thing->material;
@@ -71,7 +71,7 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
         def.octree.width = 0.9f * longest;
         def.material.hertz *= 2.0f; /* as with tets */
     } else {
-        assert_ok(shape_make_cloud(&how, &mesh, mesh.vertex_count + 60, &cloud));
+        assert_ok(lm_shape_make_cloud(&how, &mesh, mesh.vertex_count + 60, &cloud));
         inner = malloc(cloud.point_count * sizeof *inner);
         for (uint32_t n = 0; n < cloud.point_count; n++) {
             float in = kind == SKINNED ? 0.95f : 1.0f;
@@ -91,8 +91,8 @@ lm_body_id thing_make(lm_world *world, const thing_def *thing)
         assert_ok(lm_body_set_skin(world, body, &skin));
     }
     free(inner);
-    if (cloud.points) shape_cloud_free(&cloud);
-    shape_mesh_free(&mesh);
+    if (cloud.points) lm_shape_cloud_free(&cloud);
+    lm_shape_mesh_free(&mesh);
     return body;
 }
 

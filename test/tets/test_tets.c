@@ -2,7 +2,7 @@
  * Bodies of tetrahedra: their regions, masses and tetrahedra; our own from a surface; surfaces that ride on them; what is
  * refused; snapshots; the same bits on every instruction set.
  */
-#include "shapes/shapes.h"
+#include "limber/shapes.h"
 #include "test/support/support.h"
 #include "tets/embed_tets.h"
 #include "tets/tets.h"
@@ -145,9 +145,10 @@ static void an_inverted_mesh_is_turned(void **context)
  * Our own tetrahedra
  */
 
-static lm_body_def surface_def(const shape_mesh *mesh, float spacing, uint32_t particles)
+static lm_body_def surface_def(const lm_shape_mesh *mesh, float spacing, uint32_t particles)
 {
     lm_body_def def = lm_body_def_default();
+    def.material.hertz = 8.0f;
     def.tets.vertices = mesh->vertices;
     def.tets.vertex_count = mesh->vertex_count;
     def.tets.triangles = mesh->triangles;
@@ -157,13 +158,13 @@ static lm_body_def surface_def(const shape_mesh *mesh, float spacing, uint32_t p
     return def;
 }
 
-static shape_mesh make_shape(const char *name, float x, float y, float z)
+static lm_shape_mesh make_shape(const char *name, float x, float y, float z)
 {
-    shape_def def = shape_def_default();
+    lm_shape_def def = lm_shape_def_default();
     def.name = name;
     def.size = (lm_vec3){x, y, z};
-    shape_mesh mesh;
-    assert_ok(shape_make_mesh(&def, &mesh));
+    lm_shape_mesh mesh;
+    assert_ok(lm_shape_make_mesh(&def, &mesh));
     return mesh;
 }
 
@@ -196,7 +197,7 @@ static uint32_t check_faces(const tets_told *t)
 static void a_box_is_divided_exactly(void **context)
 {
     (void)context;
-    shape_mesh mesh = make_shape("box", 0.6f, 0.4f, 0.8f);
+    lm_shape_mesh mesh = make_shape("box", 0.6f, 0.4f, 0.8f);
     lm_body_def def = surface_def(&mesh, 0.1f, 0);
     lm_world *world = make_world(0.0);
     tets_told t = told_of(world, make_body(world, &def));
@@ -219,7 +220,7 @@ static void a_box_is_divided_exactly(void **context)
     assert_true(t.rest[1].x > t.rest[0].x && t.rest[7].y > t.rest[0].y && t.rest[35].z > t.rest[0].z);
     told_free(&t);
     lm_world_destroy(world);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
 }
 
 static void any_surface_is_enclosed(void **context)
@@ -227,7 +228,7 @@ static void any_surface_is_enclosed(void **context)
     (void)context;
     static const char *const names[] = {"duck", "torus", "teddy"};
     for (int k = 0; k < 3; k++) {
-        shape_mesh mesh = make_shape(names[k], 1.0f, 1.0f, 1.0f);
+        lm_shape_mesh mesh = make_shape(names[k], 1.0f, 1.0f, 1.0f);
         lm_body_def def = surface_def(&mesh, 0.0f, 600);
         lm_world *world = make_world(0.0);
         lm_body_id body = make_body(world, &def);
@@ -247,7 +248,7 @@ static void any_surface_is_enclosed(void **context)
         free(weights);
         told_free(&t);
         lm_world_destroy(world);
-        shape_mesh_free(&mesh);
+        lm_shape_mesh_free(&mesh);
     }
 }
 
@@ -566,6 +567,7 @@ static void equals_clusters_with_the_same_rings(void **context)
         tets_told t = told_of(world, body);
         if (k == 1) {
             lm_body_def def = lm_body_def_default();
+            def.material.hertz = 8.0f;
             def.points = t.rest;
             def.point_count = t.info.particles;
             def.masses = t.mass;
@@ -632,7 +634,7 @@ static void mangled_bodies_come_back(void **context)
 static void a_beam_bends_straight_down(void **context)
 {
     (void)context;
-    shape_mesh mesh = make_shape("box", 0.8f, 0.2f, 0.2f);
+    lm_shape_mesh mesh = make_shape("box", 0.8f, 0.2f, 0.2f);
     lm_body_def def = surface_def(&mesh, 0.1f, 0);
     def.material.mode = LM_MODE_RIGID;
     def.material.stiffness = LM_STIFFNESS_ALPHA;
@@ -659,7 +661,7 @@ static void a_beam_bends_straight_down(void **context)
     state_free(&now);
     told_free(&t);
     lm_world_destroy(world);
-    shape_mesh_free(&mesh);
+    lm_shape_mesh_free(&mesh);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "scene/scene.h"
+#include "limber/scene.h"
 #include "test/support/support.h"
 #include "viewer/viewer.h"
 
@@ -20,7 +20,7 @@ static void write_script(const char *path, uint32_t *scenes)
     assert_non_null(file);
     fprintf(file, "frames 2\npoint 0\npress left\nmove-by 20 -20 2\nrelease left\nclick Body\nclick Squash flat\n"
                   "click Add another\nkey B\nframes 1\nkey Left\nkey Left\nkey Right\nclick Inside out\nkey R\n");
-    for (*scenes = 0; scene_builtin_name(*scenes) != NULL; (*scenes)++) {
+    for (*scenes = 0; lm_scene_builtin_name(*scenes) != NULL; (*scenes)++) {
         if (is_long || *scenes % 4 == 0) fprintf(file, "key ]\nkey O\n");
     }
     fclose(file);
@@ -56,7 +56,7 @@ static void a_failure_closes_everything(void **context)
         .scene = "no such scene", .width = 640, .height = 480, .settings = "/tmp/limber-no-layout.txt"};
     assert_false(viewer_run(&options, error));
     assert_non_null(strstr(error, "no such scene"));
-    options.scene = scene_builtin_name(0);
+    options.scene = lm_scene_builtin_name(0);
     options.script = "/nonexistent/script.txt";
     assert_false(viewer_run(&options, error));
     assert_non_null(strstr(error, "cannot be opened"));

@@ -19,7 +19,7 @@
 
 static session *open_session(const char *name)
 {
-    scene_error error;
+    lm_scene_error error;
     session_options options = {.threads = 1};
     session *s = session_open(name, &options, &error);
     assert_non_null(s);
@@ -28,7 +28,7 @@ static session *open_session(const char *name)
 
 static void step(session *s, uint32_t frames)
 {
-    scene_error error;
+    lm_scene_error error;
     for (uint32_t i = 0; i < frames; i++) {
         assert_int_equal(session_step(s, &error), LM_OK);
     }
@@ -36,14 +36,14 @@ static void step(session *s, uint32_t frames)
 
 static void seek(session *s, uint32_t frame)
 {
-    scene_error error;
+    lm_scene_error error;
     assert_int_equal(session_seek(s, frame, &error), LM_OK);
     assert_int_equal(s->frame, frame);
 }
 
 static void make(session *s, change made)
 {
-    scene_error error;
+    lm_scene_error error;
     assert_int_equal(session_change(s, &made, &error), LM_OK);
 }
 
@@ -53,7 +53,7 @@ static void any_frame_can_be_returned_to(void **context)
 {
     (void)context;
     session *s = open_session("sticks"); /* which holds drags of its own */
-    lm_body_id body = scene_get_body(s->scene, 1).id;
+    lm_body_id body = lm_scene_get_body(s->scene, 1).id;
     uint64_t hashes[91];
     for (uint32_t i = 0; i <= 90; i++) {
         hashes[i] = lm_world_hash(s->world);
@@ -129,13 +129,13 @@ static session *open_text(const char *text)
 
 static uint32_t particles_seen_from(session *s, double distance, uint32_t frames)
 {
-    scene_error error;
+    lm_scene_error error;
     lm_body_info info;
     for (uint32_t i = 0; i < frames; i++) {
         assert_int_equal(session_look_from(s, (lm_dvec3){0.0, 0.0, distance}, &error), LM_OK);
         step(s, 1);
     }
-    assert_int_equal(lm_body_get_info(s->world, scene_get_body(s->scene, 0).id, &info), LM_OK);
+    assert_int_equal(lm_body_get_info(s->world, lm_scene_get_body(s->scene, 0).id, &info), LM_OK);
     return info.particles;
 }
 
@@ -187,8 +187,8 @@ static void the_scene_keeps_its_hold(void **context)
     close(file);
     session *s = open_session(path);
     remove(path);
-    scene_error error;
-    uint32_t end = scene_frames(s->scene);
+    lm_scene_error error;
+    uint32_t end = lm_scene_frames(s->scene);
     step(s, end);
     uint64_t last = s->hash;
     seek(s, end / 3);
@@ -230,7 +230,7 @@ static void another_future_replaces_the_first(void **context)
     uint64_t hashes[21];
     step(s, 20);
     seek(s, 10);
-    make(s, (change){.kind = CHANGE_SQUASH, .body = scene_get_body(s->scene, 1).id});
+    make(s, (change){.kind = CHANGE_SQUASH, .body = lm_scene_get_body(s->scene, 1).id});
     assert_int_equal(session_last(s), 10);
     for (uint32_t i = 10; i < 20; i++) {
         step(s, 1);
@@ -248,7 +248,7 @@ static void changes_made_at_the_end_are_kept(void **context)
 {
     (void)context;
     session *s = open_session("modes");
-    lm_body_id body = scene_get_body(s->scene, 0).id;
+    lm_body_id body = lm_scene_get_body(s->scene, 0).id;
     step(s, 5);
     make(s, (change){.kind = CHANGE_SQUASH, .body = body});
     uint64_t squashed = s->hash;
@@ -264,8 +264,8 @@ static void restarting_restores_everything(void **context)
     (void)context;
     session *s = open_session("squeeze-duck");
     uint64_t start = s->hash;
-    scene_error error;
-    lm_body_id body = scene_get_body(s->scene, 0).id;
+    lm_scene_error error;
+    lm_body_id body = lm_scene_get_body(s->scene, 0).id;
     lm_material first, now;
     assert_int_equal(lm_body_get_material(s->world, body, &first), LM_OK);
     lm_material changed = first;
@@ -294,7 +294,7 @@ static void old_frames_are_forgotten(void **context)
 {
     (void)context;
     session *s = open_session("plastic-cube");
-    lm_body_id body = scene_get_body(s->scene, 0).id;
+    lm_body_id body = lm_scene_get_body(s->scene, 0).id;
     size_t most = 0;
     for (uint32_t i = 0; i < 1500; i++) {
         if (i % 50 == 0) {
@@ -317,7 +317,7 @@ static void threads_and_instruction_sets_change_nothing(void **context)
 {
     (void)context;
     session *a = open_session("sticks"), *b = open_session("sticks");
-    scene_error error;
+    lm_scene_error error;
     step(a, 12);
     step(b, 12);
     assert_int_equal(session_set_host(a, 3, LM_ISA_SCALAR, &error), LM_OK);

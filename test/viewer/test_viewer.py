@@ -59,7 +59,7 @@ SLIDERS = [("Stiffness", "hertz", 3.5), ("Damping ratio", "damping_ratio", 0.75)
            ("Friction", "friction", 0.875), ("Bounce", "restitution", 0.5)]
 ALPHA_SLIDERS = [("Alpha", "alpha", 0.25), ("Damping", "damping", 4.0)]
 
-VIEWS = ["Surface", "Wireframe", "Particles", "Regions", "Goals", "Links", "Contacts", "Speed", "Strain"]
+VIEWS = ["Surface", "Wireframe", "Particles", "Regions", "Goals", "Links", "Contacts", "Speed", "Strain", "Stress"]
 
 
 def decode_png(path):
@@ -342,7 +342,7 @@ class Panel(Case):
         backwards = ALPHA_SLIDERS + SLIDERS[:1:-1]  # without a yield, creep has no effect and rests
         for label, key, value in backwards:
             lines += ["click Reset %s" % label, "report reset %s" % key]
-        seen = self.view(lines, "--size", "760x1000")
+        seen = self.view(lines, "--size", "760x1200")
         expected = dict(seen["start"]["material"])
         first = dict(expected)
         self.assertEqual((expected["mode"], expected["stiffness"]), (1, 1))  # linear, in hertz
@@ -428,6 +428,15 @@ class Panel(Case):
         self.assertEqual(seen["added"]["selected"], 3)
         self.assertEqual(seen["added"]["bodies"][3]["particles"], start[0]["particles"])
         self.assertEqual((len(seen["again"]["bodies"]), seen["again"]["hash"]), (3, seen["start"]["hash"]))
+
+    def test_materials_by_name(self):
+        seen = self.view(["key P", "click Body", "report start", "click jelly", "report jelly", "click clay", "report clay",
+                          "click Reset material", "report reset"], "--size", "640x1200")
+        self.assertEqual((seen["jelly"]["material"]["young"], seen["jelly"]["material"]["yield"]), (20000, 0))
+        self.assertEqual(seen["clay"]["material"]["young"], 1000000)
+        self.assertAlmostEqual(seen["clay"]["material"]["yield"], 0.02, 6)
+        self.assertEqual(seen["reset"]["material"], seen["start"]["material"])
+        self.assertEqual(seen["jelly"]["bodies"][0]["particles"], seen["start"]["bodies"][0]["particles"])
 
     def test_restart_with_shift_keeps_the_settings(self):
         seen = self.view(["key P", "click Body", "set 12 Stiffness", "key Shift+R", "report kept", "key R", "report reset"])

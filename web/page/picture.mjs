@@ -1,14 +1,12 @@
 // Draws the picture of the page in README.md: node web/page/picture.mjs OUT.png   (after `make web`; about a minute in software GL)
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { launch } from "../chromium.mjs";
 import { serve } from "../serve.mjs";
 
 const web = join(dirname(fileURLToPath(import.meta.url)), "../../build/web");
-const { chromium } = createRequire(join(web, "package.json"))("playwright-core");
 const server = await serve(web, 0, false);
-const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...GL] });
+const browser = await launch(web);
 const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
 await page.goto(`http://127.0.0.1:${server.address().port}/page/?theme=light&quality=high#scene=liver-cut&paused`);
 await page.waitForFunction(() => window.limberPage?.session, null, { timeout: 90000 });

@@ -12,6 +12,7 @@ for name in $("$limber" list | cut -d" " -f1); do
     squeeze-duck) at=0.5 ;;
     liver-cut | infant) at=1.5 ;;
     fracture) at=1.2 ;;
+    presets) at=0.35 ;;
     *) at=1 ;;
     esac
     "$limber" render "$name" --at "$at" --size 320x200 --out "$out/$name.png" >/dev/null

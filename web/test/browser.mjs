@@ -5,27 +5,26 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { childTime, launch } from "../chromium.mjs";
 import { serve } from "../serve.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../..");
 const web = join(root, "build/web"), shots = join(web, "screenshots");
-const { chromium } = createRequire(join(web, "package.json"))("playwright-core");
 const [length = "short", limber = join(root, "build/limber"), ...chosen] = process.argv.slice(2);
 const golden = readFileSync(join(root, "test/golden/hashes.txt"), "utf8").trim().split("\n").map((line) => line.split(" ")).filter(([name]) => name !== "busy");
 mkdirSync(shots, { recursive: true });
 
 const server = await serve(web, 0, true), plain = await serve(web, 0, false);
 const address = (which = server) => `http://127.0.0.1:${which.address().port}`;
-const GL = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"];
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", ...GL] });
-const complaints = [];
+const browser = await launch(web);
+const complaints = [], PATIENCE = 240000;
 
 async function open(path, { width = 960, height = 540, which = server, wait = true, ...options } = {}) {
     const page = await browser.newPage({ viewport: { width, height }, ...options });
+    page.setDefaultTimeout(PATIENCE); // what is slow has not failed: the machine may have much else to do
     page.on("console", (line) => line.type() === "error" && complaints.push(`${path}: ${line.text()}`));
     page.on("pageerror", (error) => complaints.push(`${path}: ${error.message}`));
     page.on("request", (request) => {
@@ -33,7 +32,7 @@ async function open(path, { width = 960, height = 540, which = server, wait = tr
         if (protocol.startsWith("http") && hostname !== "127.0.0.1") complaints.push(`${path}: asked the network for ${request.url()}`);
     });
     await page.goto(path.startsWith("file:") ? path : address(which) + path);
-    if (wait) await page.waitForFunction(() => window.limberPage?.session, null, { timeout: 60000 });
+    if (wait) await page.waitForFunction(() => window.limberPage?.session);
     return page;
 }
 
@@ -67,7 +66,7 @@ async function toolHash(name, frames) {
 const tests = {
     async movesByItself() {
         const page = await open("/page/?engine=simd#scene=sticks");
-        await page.waitForFunction(() => window.limberPage.session.frame >= 10, null, { timeout: 30000 });
+        await page.waitForFunction(() => window.limberPage.session.frame >= 10);
         assert.equal((await state(page)).name, "sticks");
         await page.screenshot({ path: join(shots, "sticks.png") });
         await page.close();
@@ -87,6 +86,7 @@ const tests = {
             assert.equal(after, expected, `${name} after ${count} frames`);
             if (golden120) assert.equal((await state(page)).same, "✓", `${name}: the page says that the hash is the tool's`);
             if (length === "long") await page.screenshot({ path: join(shots, `scene-${name}.png`) });
+            if (length === "long") console.log(`   ${name} after ${count} frames: ${after}`);
         }
         await page.close();
     },
@@ -162,7 +162,7 @@ const tests = {
             data.items.add(new File([text], "bear.obj"));
             window.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
         }, mesh);
-        await page.waitForFunction(() => window.limberPage.name === "bear.obj", null, { timeout: 10000 });
+        await page.waitForFunction(() => window.limberPage.name === "bear.obj");
         await page.evaluate(() => window.limberPage.advance(20));
         assert.ok((await state(page)).particles > 500);
         await page.evaluate(() => window.limberPage.openMesh("bear.obj", { ...window.limberPage.dropped.settings, sampling: "octree" }));
@@ -223,7 +223,7 @@ const tests = {
         assert.ok(snapshot.length > 1000);
         await page.evaluate(() => window.limberPage.share("film"));
         await page.evaluate(() => window.limberPage.toggle());
-        await page.waitForFunction(() => window.limberPage.session.frame > 12, null, { timeout: 30000 });
+        await page.waitForFunction(() => window.limberPage.session.frame > 12);
         const [film, video] = await saved(share("film"));
         assert.equal(film, "sticks.webm");
         assert.deepEqual([...video.subarray(0, 4)], [0x1a, 0x45, 0xdf, 0xa3], "a Matroska file");
@@ -239,14 +239,85 @@ const tests = {
         await page.fill("#search", "twist");
         await page.click(".card[data-scene=twist]");
         assert.equal((await state(page)).name, "twist");
-        await page.getByRole("button", { name: "Clay" }).click();
-        assert.ok(Math.abs(await page.evaluate(() => window.limberPage.session.world.bodies()[0].material.yield) - 0.08) < 1e-6);
-        for (const view of ["strain", "regions", "speed", "particles", "contacts", "surface"]) {
+        for (const [view, words] of [["strain", /Strain0.*40 %/], ["regions", /each region/], ["speed", /Speed0.*m\/s/], ["particles", /Particles/], ["contacts", /press/], ["surface", null]]) {
             await page.evaluate((name) => window.limberPage.setView(name), view);
             await page.evaluate(() => window.limberPage.advance(2));
+            const legend = page.locator("#legend");
+            assert.equal(await legend.isVisible(), words !== null, `${view} has a legend`);
+            if (words) assert.match(await legend.textContent(), words);
+            await page.screenshot({ path: join(shots, `view-${view}.png`) });
         }
         await page.click("#theme");
         await page.screenshot({ path: join(shots, "settings.png") });
+        await page.close();
+    },
+
+    /** Every number of lm_material has a slider that sets it; presets, bodies and the world. */
+    async settings() {
+        const page = await open("/page/?engine=simd#scene=plastic-block&paused", { width: 1280, height: 800 });
+        const material = () => page.evaluate(() => window.limberPage.session.world.bodies()[0].material);
+        const move = (selector, to) => page.evaluate(([selector, to]) => {
+            const input = document.querySelector(selector);
+            input.value = String(to);
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+            input.dispatchEvent(new Event("change", { bubbles: true }));
+        }, [selector, to]);
+        const fields = Object.keys(await material()).filter((name) => !["mode", "stiffness", "damping_kind"].includes(name)), moved = new Set();
+        await page.selectOption("select[aria-label='Regions follow']", "1");
+        await page.selectOption("select[aria-label='Damping of']", "1");
+        await move("input[data-field=yield]", 0.3);
+        for (const way of ["hertz", "young", "sag", "alpha"]) {
+            await page.selectOption("select[aria-label='Stiffness in']", way);
+            for (const field of await page.$$eval("#panel input[data-field]:not(:disabled)", (all) => all.map((one) => one.dataset.field))) {
+                if (!fields.includes(field)) continue;
+                const before = (await material())[field];
+                await move(`input[data-field=${field}]`, 0.71);
+                const between = (await material())[field];
+                await move(`input[data-field=${field}]`, 0.37);
+                const after = (await material())[field];
+                assert.ok(between !== after && (before !== between || before !== after), `the slider of ${field} sets it`);
+                moved.add(field);
+            }
+        }
+        assert.deepEqual(fields.filter((name) => !moved.has(name)), [], "every number of a material has a slider");
+        const first = await page.evaluate(() => window.limberPage.session.first[0]);
+        const presets = await page.$$eval("[aria-label=Presets] button", (all) => all.map((one) => one.textContent));
+        assert.equal(presets.length, 1 + (await page.evaluate(() => window.limberPage.limber.presets().length)));
+        await page.getByRole("button", { name: "Jelly", exact: true }).click();
+        const { density } = await page.evaluate(() => window.limberPage.session.world.bodies()[0].info());
+        const jelly = await page.evaluate(() => window.limberPage.limber.preset("jelly"));
+        assert.deepEqual([(await material()).young, Math.round(density)], [jelly.material.young, Math.round(jelly.density)]);
+        await page.getByRole("button", { name: "As it was" }).click();
+        const again = await page.evaluate(() => ({ mass: window.limberPage.session.world.bodies()[0].info().mass, hertz: window.limberPage.session.world.bodies()[0].material.hertz }));
+        assert.ok(Math.abs(again.mass - first.mass) < 1e-4 * first.mass && again.hertz === first.material.hertz, "as it was");
+        await page.evaluate(() => document.querySelectorAll("#panel details").forEach((one) => (one.open = true)));
+        const worldNow = () => page.evaluate(() => [...window.limberPage.session.world.gravity, window.limberPage.session.world.substeps]);
+        for (const [label, index] of [["Gravity, right", 0], ["Gravity, up", 1], ["Gravity, front", 2], ["Substeps", 3]]) {
+            const before = (await worldNow())[index];
+            await move(`input[aria-label='${label}']`, 0.62);
+            assert.notEqual((await worldNow())[index], before, label);
+        }
+        await page.evaluate(() => window.limberPage.advance(3));
+        await page.screenshot({ path: join(shots, "settings-open.png") });
+        // What was set is recorded with its frame, as everything else.
+        const { hash } = await state(page);
+        assert.equal(await page.evaluate(() => (window.limberPage.session.seek(0), window.limberPage.session.seek(3), window.limberPage.session.world.hash())), hash);
+        await page.close();
+    },
+
+    /** Tools without a mouse, and names for all that can be pressed. */
+    async keyboard() {
+        const page = await open("/page/?engine=simd#scene=liver-cut&frame=2");
+        const before = await state(page);
+        await page.locator("#picture").focus();
+        await page.keyboard.press("c");
+        await page.keyboard.press("Enter");
+        assert.match(await toast(page), /^Cut \d+ links/);
+        assert.notEqual((await state(page)).particles, before.particles);
+        await page.keyboard.press("v");
+        assert.equal(await page.evaluate(() => window.limberPage.stage.view), "strain");
+        const nameless = await page.$$eval("button, input, select", (all) => all.filter((one) => !(one.ariaLabel || one.title || one.textContent.trim() || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
+        assert.deepEqual(nameless, []);
         await page.close();
     },
 
@@ -267,9 +338,9 @@ const tests = {
             lose.loseContext();
             setTimeout(() => lose.restoreContext(), 200);
         });
-        await page.waitForFunction(() => /is back/.test(document.getElementById("toast").textContent), null, { timeout: 10000 });
+        await page.waitForFunction(() => /is back/.test(document.getElementById("toast").textContent));
         const { frame } = await state(page);
-        await page.waitForFunction((from) => window.limberPage.session.frame > from + 2, frame, { timeout: 20000 });
+        await page.waitForFunction((from) => window.limberPage.session.frame > from + 2, frame);
         // Memory that runs out: a line, and the scene goes on.
         await page.evaluate(() => {
             const { memory } = window.limberPage.limber;
@@ -307,7 +378,7 @@ const tests = {
         const { readdirSync } = await import("node:fs");
         for (const name of readdirSync(join(web, "examples")).filter((one) => one.endsWith(".html") && one !== "index.html")) {
             const page = await open(`/examples/${name}`, { wait: false, width: 640, height: 400 });
-            await page.waitForFunction(() => window.ready > 3, null, { timeout: 60000 }).catch(() => assert.fail(`${name} does not move`));
+            await page.waitForFunction(() => window.ready > 3).catch(() => assert.fail(`${name} does not move`));
             await page.screenshot({ path: join(shots, `example-${name}.png`) });
             await page.close();
         }
@@ -399,6 +470,7 @@ for (const [name, test] of Object.entries(tests)) {
         console.log(`FAILED ${name}: ${error.stack}`);
     }
 }
+console.log(`Chromium took ${(childTime() / 1000).toFixed(0)} s of processor time`);
 await browser.close();
 server.close();
 plain.close();

@@ -1,12 +1,13 @@
-// The package in node: node web/test/node.mjs PACKAGE_DIR GOLDEN_FILE [long]
+// The package in node: node web/test/node.mjs PACKAGE_DIR GOLDEN_FILE [short|long [NAME...]]
 //
 // Golden hashes of scenes with every variant, the classes, the raw functions, and what is refused.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 
-const [folder, goldenFile, length] = process.argv.slice(2);
+const [folder, goldenFile, length, ...chosen] = process.argv.slice(2);
 const { load, LimberError, LM, Mesh, Recorder } = await import(pathToFileURL(join(folder, "dist/index.js")).href);
 const golden = readFileSync(goldenFile, "utf8").trim().split("\n").map((line) => line.split(" ")).filter(([name]) => name !== "busy");
 const short = ["few-regions", "modes", "twist", "sticks"];
@@ -43,6 +44,30 @@ const tests = {
         assert.deepEqual(names.filter((name) => typeof limber.raw[name] !== "function"), []);
         const def = limber.raw.lm_body_def_default();
         assert.deepEqual([def.mass, def.clusters.counts, def.pose.rotation.w, def.octree.levels], [1, [1, 1, 1], 1, 3]);
+    },
+
+    async size() {
+        const bytes = gzipSync(readFileSync(join(folder, "dist/limber-simd.wasm")), { level: 9 }).length;
+        assert.ok(bytes <= 700000, `the module is ${bytes} bytes gzipped, of 700,000`);
+        const examples = readdirSync(join(folder, "../examples")).filter((name) => /\.(html|mjs)$/.test(name) && name !== "index.html");
+        assert.equal(examples.length, 10);
+        for (const name of examples) assert.ok(readFileSync(join(folder, "../examples", name), "utf8").split("\n").length <= 80, `${name} is short`);
+    },
+
+    async materials() {
+        const limber = await load(), world = limber.world(), mesh = limber.shape("box", { size: 0.4, detail: 4 });
+        const density = (body) => Math.round(body.info().density);
+        const jelly = world.addLattice(mesh, { particles: 200, material: { preset: "jelly" } }), preset = limber.preset("jelly");
+        assert.deepEqual([jelly.material.young, density(jelly)], [preset.material.young, Math.round(preset.density)]);
+        const own = world.addLattice(mesh, { particles: 200, density: 300, material: { young: 5e4, poisson: 0.25, dampingEvery: 2 } });
+        assert.deepEqual([own.material.stiffness, own.material.young, own.material.poisson, own.material.damping_every, density(own)], [LM.LM_STIFFNESS_YOUNG, 5e4, 0.25, 2, 300]);
+        own.setMaterial({ sag: 0.125 });
+        assert.deepEqual([own.material.stiffness, own.material.sag, own.material.poisson], [LM.LM_STIFFNESS_SAG, 0.125, 0.25]);
+        own.setMaterial({ preset: "rubber", friction: 0.75 });
+        assert.deepEqual([own.material.young, own.material.friction], [limber.preset("rubber").material.young, 0.75]);
+        assert.throws(() => own.setMaterial({ preset: "granite" }), /granite/);
+        assert.ok(limber.presets().includes("clay"));
+        world.step();
     },
 
     async inline() {
@@ -165,6 +190,7 @@ const tests = {
 };
 
 for (const [name, test] of Object.entries(tests)) {
+    if (chosen.length > 0 && !chosen.includes(name)) continue;
     const start = performance.now();
     await test();
     console.log(`ok ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)`);

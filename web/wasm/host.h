@@ -6,7 +6,7 @@
 #define LIMBER_WEB_HOST_H
 
 #include "limber/limber.h"
-#include "scene/scene.h"
+#include "limber/scene.h"
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Memory and log
@@ -37,8 +37,8 @@ uint32_t web_workers_ready(void); /* that have begun to work and were not stoppe
  * Scenes and surfaces
  */
 
-/* scene_check, with the lines one below the other in `text`, as far as there is room. */
-uint32_t web_check_scene(scene *scene, lm_world *world, char *text, size_t size);
+/* lm_scene_check, with the lines one below the other in `text`, as far as there is room. */
+uint32_t web_check_scene(lm_scene *scene, lm_world *world, char *text, size_t size);
 
 /* Values for colours: of each vertex of the skin (lm_body_info.skin_vertices), or of each particle of a body without one. */
 typedef enum web_value {

@@ -249,7 +249,7 @@ static uint find_trouble(RECORD const lmi_gpu_body *b, double h)
     spread = sqrt(spread);
     uint stop = 0;
     bool whole = b->parts <= 1 || !(b->spacing > 0.0); /* how far apart parts are does not matter: kernels/parts.cl looks at each */
-    stop |= whole && (spread > 3.0 * b->rest_size || b->alpha / h * spread > 0.25 * LM_MAX_SPEED) ? LMI_GPU_OVERSTRETCHED : 0;
+    stop |= whole && (spread > 3.0 * b->rest_size || b->firmness / h * spread > 0.25 * LM_MAX_SPEED) ? LMI_GPU_OVERSTRETCHED : 0;
     stop |= b->rest_inertia > 0.0 && !(lmi_symmetric_determinant(inertia) >= LMI_COLLAPSED * b->rest_inertia) ? LMI_GPU_COLLAPSED : 0;
     stop |= is_sound(dvec_at(b->sums + 1)) && is_sound(dvec_at(b->sums + 4)) ? 0 : LMI_GPU_UNSOUND;
     return stop;
@@ -277,7 +277,7 @@ static bool is_near(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface
         return false;
     }
     /* Bounds are those before the move, which goes no further than this and as much again for what deforms. */
-    double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed_to(b, s) + b->alpha / h * b->rest_size);
+    double margin = b->contact_radius + 0.05 * b->rest_size + 2.0 * h * (speed_to(b, s) + b->firmness / h * b->rest_size);
     double low[3], high[3];
     for (int i = 0; i < 3; i++) {
         low[i] = b->origin[i] + b->lower[i];
@@ -327,7 +327,7 @@ static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *
 static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
-    double stiff = fmin((b->alpha - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
+    double stiff = fmin((b->firmness - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
     return !b->pinned && !b->pieces && fmax(stiff, fast) > 0.0;
 }
 

@@ -187,7 +187,8 @@ static void fit_lane(uint4 block, uint all, const float m[LMI_MOMENTS], float4 f
         return;
     }
     if (MODE_OF(block) == LM_MODE_LINEAR) {
-        rigid = lmi_linear_goal(affine, rotation, rigid, constants[LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK], beta);
+        const lmi_follow follow = {beta, constants[LMI_CONSTANT_BEYOND * LMI_BLOCK]};
+        rigid = lmi_linear_goal(affine, rotation, rigid, constants[LMI_CONSTANT_INVERSE_EDGE * LMI_BLOCK], follow);
     }
     for (int i = 0; i < 9; i++) {
         t[LMI_TRANSFORM_LINEAR + i] = rigid.m[i];

@@ -233,11 +233,11 @@ static vmat3 mix_region(lmi_gpu_matter m, __global float *channels)
 }
 
 /* Moments to the transform of a region whose rest shape is P q (`shaped`), or q: the last part of lattice_fit. */
-static void fit_shape(const float m[12], vmat3 a, vmat3 shape, vmat3 p, bool shaped, bool linear, float beta,
+static void fit_shape(const float m[12], vmat3 a, vmat3 shape, vmat3 p, bool shaped, bool linear, lmi_follow follow,
                       lattice_at constants, float out[12])
 {
     vmat3 r = region_rotation(shape, constants), goal = shaped ? vmat_multiply(r, p) : r;
-    lattice_transform(linear ? lattice_linear(a, r, goal, constants, beta) : goal, 1.0f, m, constants, out);
+    lattice_transform(linear ? lattice_linear(a, r, goal, constants, follow) : goal, 1.0f, m, constants, out);
 }
 
 /* Which of the irregular regions a place is, or none; with LMI_GPU_IRREGULAR where the fast sums leave it out. */
@@ -285,7 +285,8 @@ __kernel void kind_fit(uint places, double h, __global const uint *restrict owne
             shape = vmat_multiply(a, vmat_transpose(p));
             shaped = true;
         }
-        fit_shape(sums, a, shape, p, shaped, m.linear != 0, b->beta, mine, out);
+        const lmi_follow follow = {b->beta, b->beyond};
+        fit_shape(sums, a, shape, p, shaped, m.linear != 0, follow, mine, out);
         if (b->damping_regional > 0.0f) {
             float speeds[12];
             load_moments(velocity_moments, n, speeds);

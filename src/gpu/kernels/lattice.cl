@@ -114,25 +114,25 @@ static inline uint correct_moments(uint2 marks, __global const float4 *correctio
 }
 
 /* Moments to a transform: q, then the columns of T. `rotation` gets the rotation of a rigid one. */
-static inline void fit_region(const float m[12], lattice_at constants, float beta, float out[12], vmat3 *rotation)
+static inline void fit_region(const float m[12], lattice_at constants, lmi_follow follow, float out[12], vmat3 *rotation)
 {
     vmat3 a = lattice_moment_matrix(m, constants);
     vmat3 r = region_rotation(a, constants);
     *rotation = r;
 #ifdef LINEAR
-    r = lattice_linear(a, r, r, constants, beta);
+    r = lattice_linear(a, r, r, constants, follow);
 #endif
     lattice_transform(r, 1.0f, m, constants, out);
 }
 
 /* The transform of a region from its moments, after they are put right where it is irregular. Returns whether the sums take
  * it; `rotation` as in fit_region. */
-static inline bool finish_moments(float m[12], uint lane, float beta, uint2 marks, lattice_at mine,
+static inline bool finish_moments(float m[12], uint lane, lmi_follow follow, uint2 marks, lattice_at mine,
                                   __global const float4 *corrections, __global float4 *kept, float out[12],
                                   vmat3 *rotation)
 {
     const uint owner = correct_moments(marks, corrections, lane, m);
-    fit_region(m, mine, beta, out, rotation);
+    fit_region(m, mine, follow, out, rotation);
     bool left_out = !(lattice_constant(mine + LMI_LATTICE_RHO) > 0.0f);
     if (owner != LMI_GPU_NONE) {
         left_out = left_out || (owner & LMI_GPU_IRREGULAR);
@@ -163,13 +163,13 @@ static inline void sum_ring(float ring[TAPS][9], float m[12])
 }
 
 /* The region around a particle, from the sums of its planes: moments, transform, and what the second kernel reads of it. */
-static inline void finish_region(float ring[TAPS][9], uint at, uint lane, float beta, uint2 marks, lattice_at mine,
+static inline void finish_region(float ring[TAPS][9], uint at, uint lane, lmi_follow follow, uint2 marks, lattice_at mine,
                                  __global float *regions, __global const float4 *corrections, __global float4 *kept)
 {
     float m[12], out[12];
     sum_ring(ring, m);
     vmat3 r;
-    bool taken = finish_moments(m, lane, beta, marks, mine, corrections, kept, out, &r);
+    bool taken = finish_moments(m, lane, follow, marks, mine, corrections, kept, out, &r);
 #ifndef LINEAR
     pack_rotation(r, out + 3);
 #endif
@@ -234,7 +234,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
     const int last = t.z + (int)t.planes, begin = max(t.z - W, 0);
     const int own = column_of(b, t.x + tx, t.y + ty), centre = (ty + W) * WIDE + tx + W;
     const uint own_lane = (uint)(t.x + tx) % LMI_BLOCK, first_block = b->first / LMI_BLOCK;
-    const float beta = b->beta;
+    const lmi_follow follow = {b->beta, b->beyond};
     float kx[LOADS], ky[LOADS], ring[TAPS][9];
     int column[LOADS];
     uint lane[LOADS], ahead[LOADS];
@@ -298,7 +298,7 @@ lattice_fit(__global const lmi_gpu_tile *restrict tiles, __global const lmi_gpu_
         if (block != LMI_GPU_NONE) {
             float room[16];
             const uint2 marks = marks_at(irregular, kind, LMI_GPU_IRREGULAR, at);
-            finish_region(ring, at, own_lane, beta, marks, constants_at(constants, kind, room), regions, corrections, kept);
+            finish_region(ring, at, own_lane, follow, marks, constants_at(constants, kind, room), regions, corrections, kept);
         }
         block = coming.x, coming = later, kind = coming_kind;
     }

@@ -250,7 +250,8 @@ lattice_small(__global const lmi_gpu_small *restrict smalls, __global const uint
             small_gather_z(nine, d, k[2], &n, m);
             const uint lane = corner.y % LMI_BLOCK, kind = kind_at(kinds, constants_of[at], lane);
             float own[16];
-            taken = finish_moments(m, lane, b->beta, marks_at(irregular, kind, LMI_GPU_IRREGULAR, at),
+            const lmi_follow follow = {b->beta, b->beyond};
+            taken = finish_moments(m, lane, follow, marks_at(irregular, kind, LMI_GPU_IRREGULAR, at),
                                    constants_at(constants, kind, own), moments, kept, out, &r);
         }
 #pragma unroll

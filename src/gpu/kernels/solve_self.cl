@@ -233,14 +233,19 @@ __kernel void solve_discs(uint count, SOLID_ARGUMENTS, __global lmi_gpu_disc *di
     disc->next = atomic_xchg(heads + disc_bucket(cut, at), n); /* in any order */
 }
 
-/* Whether the body between two discs is whole. */
-static bool is_slice(const lmi_octree *t, __global const lmi_gpu_disc *a, __global const lmi_gpu_disc *b)
+/* Whether the body is between two discs: whole, or they turn their backs on each other at rest. */
+static bool is_slice(const solid_view *s, const lmi_octree *t, __global const lmi_gpu_disc *a,
+                     __global const lmi_gpu_disc *b)
 {
-    if (a->part != b->part) {
-        return false;
-    }
+    const float4 out = s->facing[a->point], facing = s->facing[b->point];
+    const lm_dvec3 d = dvec((double)b->place[0] - a->place[0], (double)b->place[1] - a->place[1],
+                            (double)b->place[2] - a->place[2]);
     __global const ushort *one = t->at[a->voxel], *other = t->at[b->voxel];
-    return lmi_octree_sees(t, dvec(one[0] + 0.5, one[1] + 0.5, one[2] + 0.5),
+    if (lmi_discs_back(d, dvec(out.x, out.y, out.z), dvec(facing.x, facing.y, facing.z), t->voxels.spacing)) {
+        return true;
+    }
+    return a->part == b->part &&
+           lmi_octree_sees(t, dvec(one[0] + 0.5, one[1] + 0.5, one[2] + 0.5),
                            dvec(other[0] + 0.5, other[1] + 0.5, other[2] + 0.5));
 }
 
@@ -275,7 +280,7 @@ static uint find_disc(const solid_view *s, const self_view *self, uint a, uint d
             }
             lmi_disc_meeting m = meet_disc(s, self, disc, n);
             bool nearer = m.beside < nearest || (m.beside == nearest && best != LMI_GPU_NONE && n < best);
-            if (nearer && m.depth > -slop && m.depth <= LMI_DISC_BELOW * t.voxels.spacing && !is_slice(&t, own, other)) {
+            if (nearer && m.depth > -slop && m.depth <= LMI_DISC_BELOW * t.voxels.spacing && !is_slice(s, &t, own, other)) {
                 nearest = m.beside;
                 best = n;
             }

@@ -1,4 +1,5 @@
 /** Bodies. */
+import type { Limber } from "./limber.js";
 import type { Mesh, Vector } from "./mesh.js";
 import { LM, type Address, type lm_body_info, type lm_material } from "./raw.js";
 import type { Id, PoseOptions } from "./things.js";
@@ -8,14 +9,24 @@ const MODES = { rigid: LM.LM_MODE_RIGID, linear: LM.LM_MODE_LINEAR, quadratic: L
 
 /** As lm_material, with names for the mode and without underscores. What is left out stays as it is. */
 export interface Material {
+    /** A material by its name, "jelly" or "rubber" (limber.presets()); what else is given changes it. */
+    preset?: string;
     mode?: keyof typeof MODES;
-    /** Stiffness: how fast a single region rings, hertz. */
+    /** Stiffness in one of four ways, the last that is given here counts. How fast a single region rings, hertz. */
     hertz?: number;
+    /** Young's modulus, pascals. */
+    young?: number;
+    /** The share of its height by which it sinks under its own weight. */
+    sag?: number;
+    /** Poisson's ratio, with `young` and `sag`. */
+    poisson?: number;
     dampingRatio?: number;
-    /** Stiffness as the papers have it; sets lm_material.stiffness to alpha. */
+    /** Stiffness as the papers have it, with `damping`. */
     alpha?: number;
     damping?: number;
     regionalDamping?: boolean;
+    /** Regional damping is made every so many substeps. */
+    dampingEvery?: number;
     beta?: number;
     yield?: number;
     creep?: number;
@@ -28,6 +39,8 @@ export interface BodyOptions extends PoseOptions {
     material?: Material;
     /** Kilograms in all; default 1. */
     mass?: number;
+    /** Kilograms a cubic metre, instead of the mass. */
+    density?: number;
     contactRadius?: number;
     /** Bits; default 1. */
     group?: number;
@@ -67,27 +80,25 @@ export interface CutInfo {
     parts: number;
 }
 
+const PLAIN = {
+    hertz: "hertz", young: "young", poisson: "poisson", sag: "sag", dampingRatio: "damping_ratio", alpha: "alpha", damping: "damping", dampingEvery: "damping_every",
+    beta: "beta", yield: "yield", creep: "creep", maxPlastic: "max_plastic", friction: "friction", restitution: "restitution",
+} as const;
+const WAYS = { hertz: LM.LM_STIFFNESS_HERTZ, young: LM.LM_STIFFNESS_YOUNG, sag: LM.LM_STIFFNESS_SAG, alpha: LM.LM_STIFFNESS_ALPHA } as const;
+
 /** @internal */
-export function fillMaterial(material: lm_material, given: Material | undefined): lm_material {
-    const m = { ...material };
+export function fillMaterial(limber: Limber, material: lm_material, given: Material | undefined): lm_material {
+    const m = given?.preset === undefined ? { ...material } : limber.preset(given.preset).material;
     if (!given) return m;
     if (given.mode !== undefined) {
         if (!(given.mode in MODES)) throw new TypeError(`limber: unknown mode ${given.mode}`);
         m.mode = MODES[given.mode];
     }
-    if (given.alpha !== undefined) m.stiffness = LM.LM_STIFFNESS_ALPHA;
-    if (given.hertz !== undefined) m.stiffness = LM.LM_STIFFNESS_HERTZ;
-    m.hertz = given.hertz ?? m.hertz;
-    m.damping_ratio = given.dampingRatio ?? m.damping_ratio;
-    m.alpha = given.alpha ?? m.alpha;
-    m.damping = given.damping ?? m.damping;
+    for (const way of ["hertz", "young", "sag", "alpha"] as const) if (given[way] !== undefined) m.stiffness = WAYS[way];
+    for (const [name, field] of Object.entries(PLAIN) as [keyof typeof PLAIN, (typeof PLAIN)[keyof typeof PLAIN]][]) {
+        if (given[name] !== undefined) m[field] = given[name];
+    }
     if (given.regionalDamping !== undefined) m.damping_kind = given.regionalDamping ? LM.LM_DAMPING_REGIONAL : LM.LM_DAMPING_GLOBAL;
-    m.beta = given.beta ?? m.beta;
-    m.yield = given.yield ?? m.yield;
-    m.creep = given.creep ?? m.creep;
-    m.max_plastic = given.maxPlastic ?? m.max_plastic;
-    m.friction = given.friction ?? m.friction;
-    m.restitution = given.restitution ?? m.restitution;
     return m;
 }
 
@@ -161,7 +172,7 @@ export class Body {
 
     /** Changes what is given; the rest stays. */
     setMaterial(material: Material | lm_material): void {
-        const whole = "damping_ratio" in material ? (material as lm_material) : fillMaterial(this.material, material as Material);
+        const whole = "damping_ratio" in material ? (material as lm_material) : fillMaterial(this.limber, this.material, material as Material);
         this.limber.check(this.limber.raw.lm_body_set_material(this.world.address, this.id, whole));
     }
 

@@ -2,7 +2,7 @@
 import { LimberError } from "./errors.js";
 import type { Memory } from "./memory.js";
 import { Mesh, type ReadOptions, type ShapeOptions } from "./mesh.js";
-import type { Address, Raw, lm_world_def } from "./raw.js";
+import type { Address, Raw, lm_material, lm_world_def } from "./raw.js";
 import { Scene, type SceneOptions } from "./scene.js";
 import type { Variant } from "./load.js";
 import type { Files } from "./wasi.js";
@@ -64,13 +64,27 @@ export class Limber {
     /** Names of the built-in scenes. */
     sceneNames(): string[] {
         const names: string[] = [];
-        for (let name; (name = this.raw.scene_builtin_name(names.length)) !== null; ) names.push(name);
+        for (let name; (name = this.raw.lm_scene_builtin_name(names.length)) !== null; ) names.push(name);
         return names;
+    }
+
+    /** Names of materials. */
+    presets(): string[] {
+        const names: string[] = [];
+        for (let name; (name = this.raw.lm_material_preset_name(names.length)) !== null; ) names.push(name);
+        return names;
+    }
+
+    /** A material by its name, and its density. */
+    preset(name: string): { material: lm_material; density: number } {
+        const material = this.raw.lm_material_default(), density = new Float32Array(1);
+        if (!this.raw.lm_material_preset(name, material, density)) throw new TypeError(`limber: unknown material ${name}`);
+        return { material, density: density[0]! };
     }
 
     /** The JSON text of a built-in scene; null when there is none of that name. */
     sceneText(name: string): string | null {
-        return this.raw.scene_builtin_text(name);
+        return this.raw.lm_scene_builtin_text(name);
     }
 
     /** Opens a built-in scene, a scene or mesh in `files`, or a scene's own text (anything that begins with a brace). */
@@ -80,7 +94,7 @@ export class Limber {
 
     shapeNames(): string[] {
         const names: string[] = [];
-        for (let name; (name = this.raw.shape_name(names.length)) !== null; ) names.push(name);
+        for (let name; (name = this.raw.lm_shape_name(names.length)) !== null; ) names.push(name);
         return names;
     }
 
@@ -96,7 +110,7 @@ export class Limber {
 
     /** The scene format as JSON Schema. */
     schema(): object {
-        const at = this.memory.exports.scene_schema!() >>> 0;
+        const at = this.memory.exports.lm_scene_schema!() >>> 0;
         const text = this.memory.text(at);
         this.memory.free(at);
         return JSON.parse(text);

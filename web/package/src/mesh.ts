@@ -68,18 +68,18 @@ export class Mesh {
     /** @internal */
     static shape(limber: Limber, name: string, options: ShapeOptions): Mesh {
         const { memory, raw } = limber;
-        const natural = raw.shape_natural_size(name);
+        const natural = raw.lm_shape_natural_size(name);
         const size = options.size ?? 1;
         const [x, y, z] = typeof size === "number" ? [natural.x * size, natural.y * size, natural.z * size] : size;
         return memory.scope(() => {
-            const mesh = memory.scratchStruct("shape_mesh");
-            const def = memory.scratchStruct("shape_def", { name, size: { x, y, z }, detail: options.detail ?? 12 });
-            const result = raw.shape_make_mesh(def, mesh);
+            const mesh = memory.scratchStruct("lm_shape_mesh");
+            const def = memory.scratchStruct("lm_shape_def", { name, size: { x, y, z }, detail: options.detail ?? 12 });
+            const result = raw.lm_shape_make_mesh(def, mesh);
             if (result !== 0) throw new LimberError(result, `shape ${name}: ${raw.lm_result_text(result)}`);
-            const made = memory.read("shape_mesh", mesh);
+            const made = memory.read("lm_shape_mesh", mesh);
             const groups = new Map<string, Float32Array>();
             for (let n = 0; n < made.group_count; n++) {
-                const group = memory.read("shape_group", made.groups + n * memory.size("shape_group"));
+                const group = memory.read("lm_shape_group", made.groups + n * memory.size("lm_shape_group"));
                 groups.set(memory.text(group.name), memory.floats(group.weights, made.vertex_count).slice());
             }
             const copy = new Mesh(
@@ -89,7 +89,7 @@ export class Mesh {
                 name,
                 groups,
             );
-            raw.shape_mesh_free(mesh);
+            raw.lm_shape_mesh_free(mesh);
             return copy;
         });
     }
@@ -99,19 +99,19 @@ export class Mesh {
         const { memory, raw } = limber;
         const bytes = typeof given === "string" ? new TextEncoder().encode(given) : new Uint8Array(given as ArrayBuffer);
         return memory.scope(() => {
-            const mesh = memory.scratchStruct("mesh_data"), error = memory.scratchStruct("mesh_error");
-            const settings = memory.scratchStruct("mesh_options", { weld: options.weld ?? 0, z_up: options.zUp ?? false, surface: true });
-            if (!raw.mesh_parse(name, bytes as Uint8Array, bytes.length, settings, mesh, error)) {
-                throw new LimberError(LM.LM_ERROR_FORMAT, memory.read("mesh_error", error).text);
+            const mesh = memory.scratchStruct("lm_mesh_data"), error = memory.scratchStruct("lm_mesh_error");
+            const settings = memory.scratchStruct("lm_mesh_options", { weld: options.weld ?? 0, z_up: options.zUp ?? false, surface: true });
+            if (!raw.lm_mesh_parse(name, bytes as Uint8Array, bytes.length, settings, mesh, error)) {
+                throw new LimberError(LM.LM_ERROR_FORMAT, memory.read("lm_mesh_error", error).text);
             }
-            const made = memory.read("mesh_data", mesh);
+            const made = memory.read("lm_mesh_data", mesh);
             const copy = new Mesh(
                 memory.floats(made.positions, 3 * made.vertex_count).slice(),
                 memory.indices(made.triangles, 3 * made.triangle_count).slice(),
                 made.colours ? memory.bytes.slice(made.colours, made.colours + 3 * made.vertex_count) : null,
                 name,
             );
-            raw.mesh_free(mesh);
+            raw.lm_mesh_free(mesh);
             return copy;
         });
     }

@@ -32,24 +32,24 @@ export class Recorder {
         bodies: readonly RecordedBody[],
         private readonly options: RecorderOptions,
     ) {
-        const { memory, raw } = world.limber, size = memory.size("capture_body");
+        const { memory, raw } = world.limber, size = memory.size("lm_capture_body");
         const list = this.keep(new Uint8Array(size * bodies.length + 1));
         bodies.forEach(({ body, name, colours }, n) => {
             const nameAt = this.keep(new TextEncoder().encode(name + "\0"));
             const coloursAt = colours && colours.length > 0 ? this.keep(colours) : 0;
             const count = colours ? colours.length / 3 : 0;
-            memory.write("capture_body", list + n * size, { id: body.id, name: nameAt, colours: coloursAt, colour_count: count });
+            memory.write("lm_capture_body", list + n * size, { id: body.id, name: nameAt, colours: coloursAt, colour_count: count });
         });
-        this.capture = raw.capture_create(list, bodies.length);
+        this.capture = raw.lm_capture_create(list, bodies.length);
         memory.scope(() => {
-            const settings = memory.scratchStruct("export_options", {
-                ...raw.export_options_default(),
-                frame_count: options.frames, rate: options.rate ?? 60, motion: options.morphs ? LM.EXPORT_MORPHS : LM.EXPORT_JOINTS,
+            const settings = memory.scratchStruct("lm_export_options", {
+                ...raw.lm_export_options_default(),
+                frame_count: options.frames, rate: options.rate ?? 60, motion: options.morphs ? LM.LM_EXPORT_MORPHS : LM.LM_EXPORT_JOINTS,
             });
-            const error = memory.scratchStruct("export_error");
-            this.exporter = raw.export_open(options.file, settings, error);
+            const error = memory.scratchStruct("lm_export_error");
+            this.exporter = raw.lm_export_open(options.file, settings, error);
             if (this.exporter === 0) {
-                const { text } = memory.read("export_error", error);
+                const { text } = memory.read("lm_export_error", error);
                 this.free();
                 throw new LimberError(LM.LM_ERROR_ARGUMENT, text);
             }
@@ -67,9 +67,9 @@ export class Recorder {
     add(): void {
         const { limber } = this.world, { memory, raw } = limber;
         memory.scope(() => {
-            const frame = memory.scratchStruct("export_frame"), error = memory.scratchStruct("export_error");
-            limber.check(raw.capture_take(this.capture, this.world.address, raw.export_wants(this.exporter), false, frame));
-            if (!raw.export_add(this.exporter, frame, error)) throw new LimberError(LM.LM_ERROR_ARGUMENT, memory.read("export_error", error).text);
+            const frame = memory.scratchStruct("lm_export_frame"), error = memory.scratchStruct("lm_export_error");
+            limber.check(raw.lm_capture_take(this.capture, this.world.address, raw.lm_export_wants(this.exporter), false, frame));
+            if (!raw.lm_export_add(this.exporter, frame, error)) throw new LimberError(LM.LM_ERROR_ARGUMENT, memory.read("lm_export_error", error).text);
         });
     }
 
@@ -77,11 +77,11 @@ export class Recorder {
     finish(): Uint8Array {
         const { limber } = this.world, { memory, raw } = limber;
         return memory.scope(() => {
-            const error = memory.scratchStruct("export_error"), exporter = this.exporter;
+            const error = memory.scratchStruct("lm_export_error"), exporter = this.exporter;
             this.exporter = 0;
-            const whole = raw.export_finish(exporter, null, error);
+            const whole = raw.lm_export_finish(exporter, null, error);
             this.free();
-            if (!whole) throw new LimberError(LM.LM_ERROR_ARGUMENT, memory.read("export_error", error).text);
+            if (!whole) throw new LimberError(LM.LM_ERROR_ARGUMENT, memory.read("lm_export_error", error).text);
             const bytes = limber.files.read(this.options.file)!;
             limber.files.remove(this.options.file);
             return bytes;
@@ -91,8 +91,8 @@ export class Recorder {
     /** Without finishing: leaves nothing behind. */
     free(): void {
         const { memory, raw } = this.world.limber;
-        if (this.exporter) raw.export_abandon(this.exporter);
-        if (this.capture) raw.capture_destroy(this.capture);
+        if (this.exporter) raw.lm_export_abandon(this.exporter);
+        if (this.capture) raw.lm_capture_destroy(this.capture);
         this.exporter = this.capture = 0;
         for (const at of this.kept.splice(0)) memory.free(at);
     }

@@ -76,7 +76,7 @@ export class Collider extends Thing {
         if (options.heights) def.heights = { heights: options.heights, counts: [...(options.counts ?? [2, 2])], spacing: options.spacing ?? 1 };
         if (options.mesh) {
             const m = options.mesh;
-            def.mesh = { vertices: m.vertices, vertex_count: m.vertexCount, triangles: m.triangles, triangle_count: m.triangleCount, solid: options.solid ?? false };
+            def.mesh = { vertices: m.vertices, vertex_count: m.vertexCount, triangles: m.triangles, triangle_count: m.triangleCount, solid: options.solid ?? false, deforms: false };
         }
         def.pose = poseOf(options);
         if (options.mover) def.mover = options.mover.id;

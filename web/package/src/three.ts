@@ -285,10 +285,12 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
             const triangles = new Uint32Array(3 * info.skin_triangles), sources = new Uint32Array(info.skin_vertices);
             this.world.limber.check(raw.lm_body_get_skin_triangles(this.world.address, body.id, triangles));
             this.world.limber.check(raw.lm_body_get_skin_sources(this.world.address, body.id, sources));
-            const drawn = count > this.mostTriangles ? this.thinned(body, info, triangles, Math.max(600, (this.mostTriangles * info.skin_triangles) / count)) : triangles;
-            for (const vertex of drawn) index[corner++] = first + vertex;
             const given = own && own.length > 0 ? own : PALETTE[n % PALETTE.length]!;
-            colours.set(colourAttribute(given, sources, inner ?? [205, 90, 80]).array as Uint8Array, 3 * first);
+            const painted = colourAttribute(given, sources, inner ?? [205, 90, 80]).array as Uint8Array;
+            colours.set(painted, 3 * first);
+            const few = Math.max(600, (this.mostTriangles * info.skin_triangles) / count);
+            const drawn = count > this.mostTriangles ? this.thinned(body, info, triangles, painted, few) : triangles;
+            for (const vertex of drawn) index[corner++] = first + vertex;
             this.parts.push({ id, first });
             this.firsts.push(first);
             first += info.skin_vertices;
@@ -304,23 +306,37 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
         this.ownColours = colours;
     }
 
-    /** Triangles between one vertex of each cell of a grid in the rest pose, which is made wider until there are few enough. */
-    private thinned(body: Body, info: { skin_vertices: number }, triangles: Uint32Array, most: number): Uint32Array {
+    /**
+     * Triangles between one vertex of each cell of a grid in the rest pose, which is made wider until there are few enough. Vertices of other
+     * colours are kept apart, and triangles face the way that they faced.
+     */
+    private thinned(body: Body, info: { skin_vertices: number }, triangles: Uint32Array, colours: Uint8Array, most: number): Uint32Array {
         const rest = new Float32Array(3 * info.skin_vertices), chosen = new Uint32Array(info.skin_vertices);
         this.world.limber.check(this.world.limber.raw.lm_body_get_skin_rest(this.world.address, body.id, rest));
         const [low, high] = new LimberMesh(rest, triangles).bounds();
+        const facing = (a: number, b: number, c: number): [number, number, number] => {
+            const [i, j, k] = [3 * a, 3 * b, 3 * c] as const;
+            const ux = rest[j]! - rest[i]!, uy = rest[j + 1]! - rest[i + 1]!, uz = rest[j + 2]! - rest[i + 2]!;
+            const vx = rest[k]! - rest[i]!, vy = rest[k + 1]! - rest[i + 1]!, vz = rest[k + 2]! - rest[i + 2]!;
+            return [uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx];
+        };
         let cell = Math.max(high[0] - low[0], high[1] - low[1], high[2] - low[2]) / 90, kept = triangles;
         for (let attempt = 0; attempt < 12 && kept.length > 3 * most; attempt++, cell *= 1.25) {
             const cells = new Map<number, number>(), next: number[] = [];
             for (let n = 0; n < chosen.length; n++) {
-                const [i, j, k] = [0, 1, 2].map((axis) => Math.floor((rest[3 * n + axis]! - low[axis]!) / cell));
-                const key = i! + 1024 * (j! + 1024 * k!);
-                if (!cells.has(key)) cells.set(key, n);
-                chosen[n] = cells.get(key)!;
+                const i = Math.floor((rest[3 * n]! - low[0]) / cell), j = Math.floor((rest[3 * n + 1]! - low[1]) / cell), k = Math.floor((rest[3 * n + 2]! - low[2]) / cell);
+                const colour = (colours[3 * n]! >> 6) + 4 * (colours[3 * n + 1]! >> 6) + 16 * (colours[3 * n + 2]! >> 6);
+                const key = colour + 64 * (i + 256 * (j + 256 * k));
+                const first = cells.get(key);
+                if (first === undefined) cells.set(key, n);
+                chosen[n] = first ?? n;
             }
             for (let n = 0; n < triangles.length; n += 3) {
                 const a = chosen[triangles[n]!]!, b = chosen[triangles[n + 1]!]!, c = chosen[triangles[n + 2]!]!;
-                if (a !== b && b !== c && c !== a) next.push(a, b, c);
+                if (a === b || b === c || c === a) continue;
+                const was = facing(triangles[n]!, triangles[n + 1]!, triangles[n + 2]!), is = facing(a, b, c);
+                if (was[0] * is[0] + was[1] * is[1] + was[2] * is[2] >= 0) next.push(a, b, c);
+                else next.push(a, c, b);
             }
             kept = Uint32Array.from(next);
         }

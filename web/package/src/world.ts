@@ -201,6 +201,7 @@ export class World {
             const [vx, vy, vz] = options.velocity ?? [0, 0, 0], [sx, sy, sz] = options.spin ?? [0, 0, 0];
             merge(def, {
                 mass: options.mass,
+                density: options.density ?? (options.material?.preset !== undefined && options.mass === undefined ? this.limber.preset(options.material.preset).density : undefined),
                 contact_radius: options.contactRadius,
                 group: options.group,
                 mask: options.mask,
@@ -210,7 +211,7 @@ export class World {
                 spin: { x: sx, y: sy, z: sz },
             });
             merge(def, special);
-            def["material"] = fillMaterial(def["material"], options.material);
+            def["material"] = fillMaterial(this.limber, def["material"], options.material);
             const id = { slot: 0, generation: 0 };
             this.limber.check(raw.lm_body_create(this.address, def as never, id), "a body");
             return this.body(id);

@@ -1,6 +1,7 @@
 // The page: opens scenes, runs time, and connects the picture, the tools and the settings.
-import { load } from "limber-physics";
+import { chooseVariant, LM, load } from "limber-physics";
 import { Panel } from "./panel.js";
+import { settled } from "./parameters.js";
 import { Session } from "./session.js";
 import { asC, copy, download, exportGlb, Film, meshScene, readLink, sceneWithSets, writeLink } from "./share.js";
 import { Stage, VIEWS } from "./stage.js";
@@ -41,19 +42,24 @@ class App {
         const engine = this.loadEngine(); // while the graphics card is woken
         this.stage = new Stage($("picture"), { quality: query.get("quality") });
         this.stage.setTheme(this.theme);
+        this.stage.warm();
+        this.mark("stage");
         this.limber = await engine;
+        this.mark("engine");
         this.stageNames = Array.from({ length: 9 }, (_, n) => this.limber.raw.lm_stage_name(n));
         this.tools = new Tools(this, $("overlay"));
         this.panel = new Panel(this, $("panel"));
         this.bind();
         this.followLink();
+        this.mark("scene");
         requestAnimationFrame((time) => this.tick(time));
         window.limberPage = this; // for the tests, and for the console
     }
 
     /** From a server the variant that suits; from a folder the module that is inside a script. */
     async loadEngine() {
-        const variant = query.get("engine") ?? "auto";
+        const asked = query.get("engine"), variant = asked ?? "auto", { early } = window;
+        if (early && (asked ?? chooseVariant()) === early.variant) return load({ variant: early.variant, wasm: early.module });
         if (location.protocol !== "file:") return load({ variant, base: new URL("./", location.href) });
         await new Promise((done, fail) => {
             const script = document.createElement("script");
@@ -97,6 +103,7 @@ class App {
         document.title = `${this.name} – Limber`;
         this.panel.build();
         this.showTime();
+        this.showLegend();
         if (session.scene.note) this.say(session.scene.note);
         return true;
     }
@@ -173,23 +180,43 @@ class App {
         return this.session.scene.bodies().find((one) => one.body === body)?.name ?? "a ball";
     }
 
-    setMaterial(material) {
+    /** The same change for the bodies that the settings are for; of those that refuse it the last line is shown. */
+    forBodies(changeOf) {
         const bodies = this.scope === "one" && this.selected?.isValid ? [this.selected] : this.session.world.bodies();
         let refused = "";
         for (const body of bodies) {
-            const given = { ...material };
-            if (given.mode === "quadratic" && (body.info().spacing > 0 || body.info().octree_nodes > 0)) given.mode = "linear";
             try {
-                this.session.change({ kind: "material", body: body.id, material: given });
+                this.session.change(changeOf(body));
             } catch (error) {
                 refused = error.message;
             }
         }
         if (refused) this.say(refused, true);
+        this.wake();
+    }
+
+    /** Changes some fields of materials. Cells have no quadratic regions, others no damping of regions. */
+    setMaterial(fields) {
+        this.forBodies((body) => {
+            const info = body.info(), cells = info.spacing > 0 || info.octree_nodes > 0, material = { ...settled(body.material), ...fields };
+            if (cells && material.mode === LM.LM_MODE_QUADRATIC) material.mode = LM.LM_MODE_LINEAR;
+            if (!cells) material.damping_kind = LM.LM_DAMPING_GLOBAL;
+            return { kind: "material", body: body.id, material };
+        });
+    }
+
+    setPreset(name) {
+        const { material, density } = this.limber.preset(name);
+        this.setMaterial(settled(material));
+        this.forBodies((body) => ({ kind: "density", body: body.id, value: density }));
     }
 
     resetMaterials() {
-        this.session.scene.bodies().forEach(({ body }, n) => body.isValid && this.change({ kind: "material", body: body.id, material: this.session.first[n] }));
+        this.session.scene.bodies().forEach(({ body }, n) => {
+            if (!body.isValid) return;
+            this.change({ kind: "material", body: body.id, material: this.session.first[n].material });
+            this.change({ kind: "mass", body: body.id, value: this.session.first[n].mass });
+        });
     }
 
     // ---- time ----
@@ -205,8 +232,13 @@ class App {
             if (this.due >= 1) this.advance(Math.floor(this.due));
             this.due -= Math.floor(this.due);
         }
-        this.stage.render();
+        if (this.stage.render() && this.session.frame > 0 && !this.moved) this.mark((this.moved = "moves"));
         this.count(time);
+    }
+
+    /** Milliseconds since the page was asked for, for the bench. */
+    mark(name) {
+        performance.mark(`limber-${name}`);
     }
 
     advance(frames) {
@@ -223,7 +255,7 @@ class App {
     count(time) {
         this.frames++;
         this.since ??= time;
-        if (time - this.since >= 250) {
+        if (time - this.since >= (this.stage.quality === "high" ? 250 : 600)) {
             this.fps = (1000 * this.frames) / (time - this.since);
             this.since = time;
             this.frames = 0;
@@ -300,7 +332,19 @@ class App {
 
     setView(view) {
         this.stage.setView(view);
+        this.showLegend();
         for (const button of document.querySelectorAll("[data-view]")) button.setAttribute("aria-pressed", String(button.dataset.view === view));
+    }
+
+    showLegend() {
+        const legend = this.stage.legend(), root = $("legend");
+        root.hidden = !legend;
+        if (!legend) return;
+        const make = (className, text = "", style = "") => Object.assign(document.createElement("span"), { className, textContent: text, style });
+        const parts = [make("words", legend.words)];
+        if (legend.dot) parts.unshift(make("dot", "", `background:${legend.dot}`));
+        if (legend.scale) parts.push(make("end", legend.ends[0]), make("scale", "", `background:${legend.scale}`), make("end", legend.ends[1]));
+        root.replaceChildren(...parts);
     }
 
     chooseTool(name) {
@@ -368,6 +412,7 @@ class App {
         });
         canvas.addEventListener("webglcontextrestored", () => {
             this.lost = false;
+            this.stage.changed = true;
             this.say("The graphics card is back.");
         });
         canvas.addEventListener("pointerdown", () => window.innerWidth <= 760 && document.body.classList.add("closed-panel"));
@@ -393,16 +438,23 @@ class App {
     }
 
     key(event) {
-        if (event.target.matches?.("input, select, textarea") || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.target.matches?.("input, select, textarea") || ((event.key === " " || event.key === "Enter") && event.target.matches?.("button, summary, a, label")) || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey) return;
         const tool = TOOLS.find(({ key }) => key === event.key);
         const actions = {
             " ": () => this.toggle(), ArrowLeft: () => this.go(event.shiftKey ? -10 : -1), ArrowRight: () => this.go(event.shiftKey ? 10 : 1), r: () => this.restart(),
-            "/": () => this.openGallery(), v: () => this.setView(VIEWS[(VIEWS.indexOf(this.stage.view) + 1) % VIEWS.length]), h: () => document.body.classList.toggle("embed"),
+            Enter: () => this.tools.useInTheMiddle(), "/": () => this.openGallery(), "?": () => this.openHelp(), v: () => this.setView(VIEWS[(VIEWS.indexOf(this.stage.view) + 1) % VIEWS.length]), h: () => document.body.classList.toggle("embed"),
         };
         const action = tool ? () => this.chooseTool(tool.name) : actions[event.key];
         if (!action) return;
         event.preventDefault();
         action();
+    }
+
+    openHelp() {
+        document.body.classList.remove("closed-panel");
+        this.panel.open["About this scene"] = true;
+        this.panel.build();
+        $("panel").lastElementChild.scrollIntoView();
     }
 
     openGallery() {
@@ -464,7 +516,7 @@ class App {
             if (what === "snapshot") download(this.snapshotName(), session.world.save());
             if (what === "glb") download(`${name.replace(/\W+/g, "-")}.glb`, exportGlb(session), "model/gltf-binary");
             if (what === "picture") {
-                this.stage.render();
+                this.stage.render(true);
                 this.stage.canvas.toBlob((blob) => download(`${name}-${session.frame}.png`, blob, "image/png"));
             }
             if (what === "film") await this.film();

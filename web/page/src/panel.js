@@ -1,5 +1,5 @@
 // Settings and numbers.
-import { LM } from "limber-physics";
+import { BODY, FRACTURE, GRAVITY, MATERIAL, METHODS, settled, wayOf, WAYS } from "./parameters.js";
 import { VIEWS } from "./stage.js";
 
 const element = (name, properties = {}, ...children) => {
@@ -7,54 +7,35 @@ const element = (name, properties = {}, ...children) => {
     made.append(...children);
     return made;
 };
-
-export const PRESETS = {
-    Jelly: { mode: "linear", hertz: 4, dampingRatio: 0.05, beta: 0.4, yield: 0 },
-    Rubber: { mode: "rigid", hertz: 14, dampingRatio: 0.08, yield: 0, restitution: 0.4 },
-    Sponge: { mode: "linear", hertz: 7, dampingRatio: 0.6, beta: 0.5, yield: 0 },
-    Clay: { mode: "linear", hertz: 10, dampingRatio: 0.6, beta: 0.2, yield: 0.08, creep: 12, maxPlastic: 0.8 },
-    Firm: { mode: "rigid", hertz: 40, dampingRatio: 0.3, yield: 0 },
-};
-
-// label, field of lm_material, least, most, digits, whether steps grow with the value
-const SLIDERS = [
-    ["Stiffness", "hertz", 0.5, 60, 1, true, " Hz"],
-    ["Damping", "damping_ratio", 0, 2, 2, false, ""],
-    ["Alpha", "alpha", 0, 1, 2, false, ""],
-    ["Damping rate", "damping", 0, 30, 1, false, " /s"],
-    ["Beta", "beta", 0, 0.95, 2, false, ""],
-    ["Yield", "yield", 0, 0.5, 2, false, ""],
-    ["Creep", "creep", 0, 30, 1, false, " /s"],
-    ["Max. plastic", "max_plastic", 0, 0.9, 2, false, ""],
-    ["Friction", "friction", 0, 2, 2, false, ""],
-    ["Bounce", "restitution", 0, 1, 2, false, ""],
-];
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 const STAGE_COLOURS = ["#4e79a7", "#f28e2b", "#e15759", "#76b7b2", "#59a14f", "#edc948", "#b07aa1", "#ff9da7", "#9c755f"];
 
 export class Panel {
     constructor(app, root) {
         this.app = app;
         this.root = root;
+        this.open = { Material: true }; // sections that are unfolded
     }
 
-    slider(label, least, most, digits, curved, unit, value, set) {
-        const to = (x) => (curved ? least * (most / least) ** x : least + (most - least) * x);
+    /** A row with a slider. `of`: label, least, most, curved, whole, words, help. */
+    slider(of, value, set, idle = false) {
+        const { label, least, most, curved, whole, words, help } = of;
+        const to = (x) => {
+            const v = curved ? least * (most / least) ** x : least + (most - least) * x;
+            return whole ? Math.round(v) : v;
+        };
         const from = (v) => (curved ? Math.log(Math.max(v, least) / least) / Math.log(most / least) : (v - least) / (most - least));
-        const input = element("input", { type: "range", min: "0", max: "1", step: "0.001", value: String(from(value)), ariaLabel: label });
-        const output = element("output", { textContent: value.toFixed(digits) + unit });
-        const apply = () => {
+        const input = element("input", { type: "range", min: "0", max: "1", step: "0.001", value: String(from(value)), ariaLabel: label, disabled: idle });
+        const output = element("output", {});
+        const show = (v) => input.setAttribute("aria-valuetext", (output.textContent = words(v)));
+        show(value);
+        input.addEventListener("input", () => {
             const now = to(Number(input.value));
-            output.textContent = now.toFixed(digits) + unit;
-            input.setAttribute("aria-valuetext", output.textContent);
+            show(now);
             set(now);
-        };
-        input.addEventListener("input", apply);
-        const row = element("div", { className: "row" }, element("label", { textContent: label }), input, output);
-        row.show = (v) => {
-            input.value = String(from(v));
-            output.textContent = v.toFixed(digits) + unit;
-        };
-        return row;
+        });
+        if (of.field) input.dataset.field = of.field;
+        return element("div", { className: idle ? "row idle" : "row", title: idle ? `${help} Without effect as things are.` : (help ?? "") }, element("label", { textContent: label }), input, output);
     }
 
     choice(label, names, value, set) {
@@ -63,14 +44,27 @@ export class Panel {
         return element("div", { className: "row" }, element("label", { textContent: label }), select);
     }
 
+    toggle(label, on, set, help = "") {
+        const input = element("input", { type: "checkbox", checked: on, ariaLabel: label });
+        input.addEventListener("change", () => set(input.checked));
+        return element("label", { className: "row toggle", title: help }, element("span", { textContent: label }), input);
+    }
+
+    section(title, ...rows) {
+        const details = element("details", { open: Boolean(this.open[title]) }, element("summary", { textContent: title }), ...rows);
+        details.addEventListener("toggle", () => (this.open[title] = details.open));
+        this.root.append(details);
+        return details;
+    }
+
     /** All of it, for the session and the body that is selected. */
     build() {
-        const { app, root } = this, { session } = app;
+        const { app, root } = this, { session } = app, focused = document.activeElement?.ariaLabel, { scrollTop } = root;
         root.replaceChildren();
         if (!session) return;
         const views = element("div", { className: "chips", role: "group", ariaLabel: "View" });
         for (const view of VIEWS) {
-            const button = element("button", { textContent: view[0].toUpperCase() + view.slice(1), type: "button" });
+            const button = element("button", { textContent: capital(view), type: "button" });
             button.dataset.view = view;
             button.setAttribute("aria-pressed", String(app.stage.view === view));
             button.onclick = () => app.setView(view);
@@ -79,47 +73,100 @@ export class Panel {
         root.append(element("h2", { textContent: "View" }), views);
         this.numbers();
         if (app.dropped) this.meshSettings();
-        this.material();
-        const [, gravity] = session.world.gravity;
-        root.append(
-            element("h2", { textContent: "World" }),
-            this.slider("Gravity", -20, 20, 1, false, "", gravity, (y) => app.change({ kind: "gravity", y })),
-            this.slider("Substeps", 1, 16, 0, false, "", session.world.substeps, (count) => app.change({ kind: "substeps", count: Math.round(count) })),
-            this.slider("Speed", 0.1, 2, 1, false, "×", app.speed, (speed) => (app.speed = speed)),
-        );
+        const shown = app.scope === "one" && app.selected?.isValid ? app.selected : app.session.world.bodies()[0];
+        if (shown) {
+            this.material(shown);
+            this.body(shown);
+        }
+        this.world();
         this.about();
+        root.scrollTop = scrollTop;
+        if (focused) root.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
     }
 
-    material() {
-        const { app, root } = this, body = app.selected;
-        const scope = this.choice("For", [["all bodies", "all"], ...(body ? [[app.nameOf(body), "one"]] : [])], app.scope, (value) => {
-            app.scope = value;
-            this.build();
-        });
-        const presets = element("div", { className: "chips" });
-        for (const [name, preset] of Object.entries(PRESETS)) {
-            presets.append(element("button", { textContent: name, type: "button", onclick: () => (app.setMaterial(preset, name), this.build()) }));
-        }
-        presets.append(element("button", { textContent: "As it was", type: "button", onclick: () => (app.resetMaterials(), this.build()) }));
-        const shown = app.scope === "one" && body ? body : session0(app);
-        root.append(element("h2", { textContent: "Material" }), scope, presets);
-        if (!shown) return;
-        const material = shown.material;
-        root.append(this.choice("Mode", [["rigid", "0"], ["linear", "1"], ["quadratic", "2"]], String(material.mode), (value) => app.setMaterial({ mode: ["rigid", "linear", "quadratic"][Number(value)] })));
-        root.append(
-            this.choice("Stiffness in", [["hertz", "hertz"], ["alpha", "alpha"]], material.stiffness === LM.LM_STIFFNESS_ALPHA ? "alpha" : "hertz", (value) => {
-                app.setMaterial({ [value]: material[value] });
-                this.build();
+    material(shown) {
+        const { app } = this, body = app.selected, material = settled(shown.material), info = shown.info();
+        const again = (fields) => (app.setMaterial(fields), this.build());
+        const presets = element("div", { className: "chips", role: "group", ariaLabel: "Presets" });
+        for (const name of app.limber.presets()) presets.append(element("button", { textContent: capital(name), type: "button", onclick: () => (app.setPreset(name), this.build()) }));
+        presets.append(element("button", { textContent: "As it was", type: "button", className: "plain-chip", onclick: () => (app.resetMaterials(), this.build()) }));
+        const cells = info.spacing > 0 || info.octree_nodes > 0;
+        const rows = [
+            this.choice("For", [["all bodies", "all"], ...(body?.isValid ? [[app.nameOf(body), "one"]] : [])], app.scope, (value) => ((app.scope = value), this.build())),
+            presets,
+            this.choice("Regions follow", [["rigidly", "0"], ["linearly", "1"], ...(cells ? [] : [["quadratically", "2"]])], String(material.mode), (value) => again({ mode: Number(value) })),
+            this.choice("Stiffness in", WAYS.map(([field, words]) => [words, field]), wayOf(material), (value) => {
+                const [field, , way, start] = WAYS.find(([name]) => name === value);
+                again({ stiffness: way, [field]: material[field] || start });
             }),
-            this.choice("Damping of", [["the whole body", "0"], ["each region", "1"]], String(material.damping_kind), (value) => app.setMaterial({ regionalDamping: value === "1" })),
-        );
-        const names = { damping_ratio: "dampingRatio", max_plastic: "maxPlastic" };
-        for (const [label, field, least, most, digits, curved, unit] of SLIDERS) {
-            // Stiffness is given in hertz with a ratio, or as the papers' alpha with a rate.
-            const ofAlpha = field === "alpha" || field === "damping", ofHertz = field === "hertz" || field === "damping_ratio";
-            if (material.stiffness === LM.LM_STIFFNESS_ALPHA ? ofHertz : ofAlpha) continue;
-            root.append(this.slider(label, least, most, digits, curved, unit, material[field], (value) => app.setMaterial({ [names[field] ?? field]: value })));
+        ];
+        if (cells) rows.push(this.choice("Damping of", [["the whole body", "0"], ["each region", "1"]], String(material.damping_kind), (value) => again({ damping_kind: Number(value) })));
+        for (const one of MATERIAL) {
+            if (one.here && !one.here(material)) continue;
+            const idle = one.matters ? !one.matters(material) : false;
+            const row = this.slider(one, material[one.field], (value) => app.setMaterial({ [one.field]: value }), idle);
+            if (one.field === "yield") row.querySelector("input").addEventListener("change", () => this.build());
+            rows.push(row);
         }
+        this.limited = element("p", { className: "limited", hidden: true });
+        this.section("Material", ...rows, this.limited);
+    }
+
+    body(shown) {
+        const { app } = this, { limber, session } = app, info = shown.info(), address = session.world.address;
+        const rows = BODY.map((one) => this.slider(one, one.get(shown, info), (value) => app.forBodies((body) => ({ ...one.change(value), body: body.id }))));
+        const filter = { group: 0, mask: 0, collider_mask: 0, self_contact: false };
+        limber.raw.lm_body_get_filter(address, shown.id, filter);
+        rows.push(this.toggle("Touches others", filter.mask !== 0, (on) => app.forBodies((body) => ({ kind: "filter", body: body.id, fields: { mask: on ? 0xffffffff : 0 } })), "Off: it touches colliders only."));
+        rows.push(this.toggle("Touches itself", filter.self_contact, (on) => app.forBodies((body) => ({ kind: "filter", body: body.id, fields: { self_contact: on } }))));
+        if (info.spacing > 0) rows.push(...this.fracture(shown));
+        if (info.examples > 0) rows.push(...this.examples(shown, info));
+        this.section("Body", ...rows);
+    }
+
+    fracture(shown) {
+        const { app } = this, { limber, session } = app, breaks = new Uint8Array(1), def = limber.raw.lm_fracture_def_default();
+        limber.raw.lm_body_get_fracture(session.world.address, shown.id, breaks, def);
+        const set = (fields) => app.forBodies((body) => ({ kind: "fracture", body: body.id, fields }));
+        const rows = [this.toggle("Breaks", breaks[0] !== 0, (on) => (set(on ? { limit: 0.1, variation: 0.3, grain: 0, grain_strength: 0.3 } : null), this.build()), "A lattice breaks where its links are stretched.")];
+        if (breaks[0] === 0) return rows;
+        const now = { limit: def.limit, variation: def.variation, grain: def.grain, grain_strength: def.grain_strength };
+        for (const one of FRACTURE) rows.push(this.slider(one, def[one.field], (value) => set(Object.assign(now, { [one.field]: value })), one.matters ? !one.matters(def) : false));
+        return rows;
+    }
+
+    examples(shown, info) {
+        const { app } = this, { limber, session } = app, beta = new Float32Array(1), count = info.examples * info.example_groups, weights = new Float32Array(count);
+        limber.raw.lm_body_get_example_beta(session.world.address, shown.id, beta);
+        limber.raw.lm_body_get_example_weights(session.world.address, shown.id, weights);
+        const share = { least: 0, most: 1, words: (v) => v.toFixed(2) };
+        const rows = [this.slider({ ...share, label: "Example beta", help: "How much of the mix of examples counts; the rest pose gets the remainder." }, beta[0], (value) => app.change({ kind: "exampleBeta", body: shown.id, value }), info.examples_forced)];
+        const mix = Array.from({ length: info.examples }, (_, k) => weights[k]);
+        mix.forEach((weight, k) => rows.push(this.slider({ ...share, label: `Example ${k + 1}`, help: "Its weight in the mix that the body is pulled to. Moving it forces the mix." }, weight, (value) => {
+            const others = mix.reduce((sum, one, n) => (n === k ? sum : sum + one), 0), room = others > 0 ? Math.min(1, (1 - value) / others) : 1;
+            mix.forEach((one, n) => (mix[n] = n === k ? value : one * room));
+            app.change({ kind: "exampleWeights", body: shown.id, weights: Array.from({ length: count }, (_, n) => mix[n % info.examples]) });
+        })));
+        rows.push(this.toggle("Forced mix", info.examples_forced, (on) => (app.change({ kind: "exampleWeights", body: shown.id, weights: on ? Array.from(weights) : null }), this.build()), "Off: in every step the mix nearest to the body is found."));
+        return rows;
+    }
+
+    world() {
+        const { app } = this, { session, limber } = app, { world } = session, sleep = limber.raw.lm_world_get_sleep(world.address);
+        const gravity = GRAVITY.map(([label, axis]) => this.slider({ label, least: -20, most: 20, words: (v) => v.toFixed(1), help: "Metres a second squared. 9.81 downwards on the Earth, 1.62 on the Moon." }, world.gravity[axis], (value) => app.change({ kind: "gravity", axis, value })));
+        const setSleep = (fields) => app.change({ kind: "sleep", ...limber.raw.lm_world_get_sleep(world.address), ...fields });
+        const rows = [
+            ...gravity,
+            this.slider({ label: "Substeps", least: 0, most: 16, whole: true, words: (v) => (v ? v.toFixed(0) : "auto"), help: "Into how many parts a step of 1/60 s is divided. More let stiff bodies be stiffer; 0: as many as they need." }, world.substeps, (count) => app.change({ kind: "substeps", count })),
+            this.slider({ label: "Speed", least: 0.1, most: 2, words: (v) => `${v.toFixed(1)}×`, help: "Of time on this page." }, app.speed, (speed) => (app.speed = speed)),
+            this.choice("Contacts", METHODS, String(limber.raw.lm_world_get_contact_method(world.address)), (value) => app.change({ kind: "method", method: Number(value) })),
+            this.toggle("Bodies sleep", sleep.enabled, (enabled) => (setSleep({ enabled }), this.build()), "Bodies at rest are left out of steps."),
+        ];
+        if (sleep.enabled) {
+            rows.push(this.slider({ label: "Sleep below", least: 0.005, most: 1, curved: true, words: (v) => `${v.toPrecision(2)} m/s`, help: "Slower than this." }, sleep.speed, (speed) => setSleep({ speed })));
+            rows.push(this.slider({ label: "Sleep after", least: 0, most: 3, words: (v) => `${v.toFixed(1)} s`, help: "For so long." }, sleep.seconds, (seconds) => setSleep({ seconds })));
+        }
+        this.section("World", ...rows);
     }
 
     meshSettings() {
@@ -130,7 +177,7 @@ export class Panel {
             this.choice("Sampling", [["lattice", "lattice"], ["octree", "octree"], ["tetrahedra", "tets"]], settings.sampling, (sampling) => again({ sampling })),
             this.choice("Particles", ["300", "1000", "3000", "8000"].map((n) => [n, n]), String(settings.particles), (n) => again({ particles: Number(n) })),
         );
-        const add = element("div", { className: "chips" });
+        const add = element("div", { className: "chips", role: "group", ariaLabel: "Add a collider" });
         for (const shape of ["sphere", "box", "capsule"]) {
             add.append(element("button", { type: "button", textContent: `+ ${shape}`, onclick: () => app.addCollider(shape) }));
         }
@@ -145,20 +192,30 @@ export class Panel {
             this.fields[key] = element("dd", { textContent: "–" });
             list.append(element("dt", { textContent: label }), this.fields[key]);
         }
-        this.bar = element("div", { id: "stages" });
+        this.bar = element("div", { id: "stages", role: "img", ariaLabel: "Shares of the stages of a step" });
         this.legend = element("div", { className: "legend" });
         root.append(element("h2", { textContent: "Numbers" }), list, this.bar, this.legend);
     }
 
     about() {
-        const { app, root } = this;
+        const { app } = this;
         const lines = [element("p", { textContent: app.session.scene.title })];
         if (app.session.scene.figure) lines.push(element("p", { textContent: `Reproduces: ${app.session.scene.figure}` }));
-        root.append(
-            element("h2", { textContent: "About this scene" }), ...lines, element("code", { textContent: app.command() }),
+        this.section(
+            "About this scene", ...lines, element("code", { textContent: app.command() }),
             element("p", { textContent: "The engine gives the same state, to the last bit, here and in the tool: the hash below is the one that this command prints for the same frame, as long as nobody has touched anything." }),
-            element("p", { textContent: "Keys: space, ← →, R restart, / scenes, letters choose tools, V views, H hides everything." }),
+            element("p", { textContent: "Keys: space, ← →, R restart, / scenes, letters choose tools, Enter uses one in the middle, V views, H hides everything." }),
         );
+    }
+
+    /** What the first body cannot reach with the substeps that there are. */
+    showLimit() {
+        const { app, limited } = this;
+        const shown = app.scope === "one" && app.selected?.isValid ? app.selected : app.session.world.bodies()[0];
+        if (!limited || !shown) return;
+        const info = shown.info(), text = info.stiffness_limited ? `As stiff as ${app.session.world.substeps} substeps allow; ${info.substeps_needed} would reach what is asked.` : "";
+        limited.hidden = !text;
+        if (limited.textContent !== text) limited.textContent = text;
     }
 
     /** A few times a second. */
@@ -188,7 +245,6 @@ export class Panel {
             entry.style.display = seconds > 0.01 * sum ? "" : "none";
             entry.lastChild.textContent = ` ${(1000 * seconds).toFixed(1)}`;
         });
+        this.showLimit();
     }
 }
-
-const session0 = (app) => app.session.world.bodies()[0];

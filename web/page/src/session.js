@@ -23,7 +23,7 @@ export class Session {
         this.keys = [];
         this.last = 0; // the newest frame that was simulated
         this.touched = false;
-        this.first = this.scene.bodies().map(({ body }) => body.material);
+        this.first = this.scene.bodies().map(({ body }) => ({ material: body.material, mass: body.info().mass }));
         this.takeKey();
     }
 
@@ -124,9 +124,47 @@ export class Session {
         this.body(body).setMaterial(material);
     }
 
-    do_gravity({ y }) {
-        const [x, , z] = this.world.gravity;
-        this.world.gravity = [x, y, z];
+    do_mass({ body, value }) {
+        this.raw("lm_body_set_mass", body, value);
+    }
+
+    do_density({ body, value }) {
+        const { mass, density } = this.body(body).info();
+        if (density > 0) this.raw("lm_body_set_mass", body, (mass / density) * value);
+    }
+
+    do_radius({ body, value }) {
+        this.raw("lm_body_set_contact_radius", body, value);
+    }
+
+    do_filter({ body, fields }) {
+        const filter = { group: 0, mask: 0, collider_mask: 0, self_contact: false };
+        this.raw("lm_body_get_filter", body, filter);
+        this.raw("lm_body_set_filter", body, { ...filter, ...fields });
+    }
+
+    do_fracture({ body, fields }) {
+        this.raw("lm_body_set_fracture", body, fields ? { ...this.limber.raw.lm_fracture_def_default(), ...fields } : null);
+    }
+
+    do_exampleBeta({ body, value }) {
+        this.raw("lm_body_set_example_beta", body, value);
+    }
+
+    do_exampleWeights({ body, weights }) {
+        this.raw("lm_body_set_example_weights", body, weights ? Float32Array.from(weights) : null);
+    }
+
+    do_gravity({ axis, value }) {
+        this.world.gravity = this.world.gravity.map((one, n) => (n === axis ? value : one));
+    }
+
+    do_sleep({ enabled, speed, seconds }) {
+        this.world.setSleep(enabled, speed, seconds);
+    }
+
+    do_method({ method }) {
+        this.raw("lm_world_set_contact_method", method);
     }
 
     do_substeps({ count }) {

@@ -9,6 +9,9 @@ const SKIES = {
     dark: { top: 0x12151c, bottom: 0x272b36, floor: 0x343a47, wall: 0x596175 },
 };
 
+const FAST = 0.35; // at the end of the scale of speed: of the distance that is looked from, in a second
+const STILL = 250; // milliseconds without a change
+
 export const VIEWS = ["surface", "strain", "regions", "speed", "particles", "contacts"];
 
 /** A colour map from dark blue over green to yellow, as linear bytes. */
@@ -47,15 +50,21 @@ function isSoftware(gl) {
 
 /** A canvas with its context: without smooth edges where there is no graphics card, in place of the one that was asked. */
 function openCanvas(canvas, quality) {
-    const context = canvas.getContext("webgl2", { antialias: false, powerPreference: "high-performance" });
+    const context = canvas.getContext("webgl2", { alpha: false, antialias: false, powerPreference: "high-performance" });
     if (!context) throw new Error("WebGL 2 is missing");
     const chosen = quality ?? (isSoftware(context) ? "low" : "high");
     if (chosen === "low") return { canvas, context, quality: chosen };
     const smooth = canvas.cloneNode(true);
     canvas.replaceWith(smooth);
     context.getExtension("WEBGL_lose_context")?.loseContext();
-    return { canvas: smooth, context: smooth.getContext("webgl2", { antialias: true, powerPreference: "high-performance" }), quality: chosen };
+    return { canvas: smooth, context: smooth.getContext("webgl2", { alpha: false, antialias: true, powerPreference: "high-performance" }), quality: chosen };
 }
+
+const skinMaterial = (high) => {
+    const look = { vertexColors: true, side: THREE.DoubleSide, shadowSide: THREE.DoubleSide };
+    return high ? new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 }) : new THREE.MeshPhongMaterial({ ...look, shininess: 40, specular: 0x333333 });
+};
+const wallMaterial = (high) => (high ? new THREE.MeshStandardMaterial({ roughness: 0.92, side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial({ side: THREE.DoubleSide }));
 
 export class Stage {
     constructor(given, { quality }) {
@@ -82,6 +91,7 @@ export class Stage {
         this.contacts.renderOrder = 5;
         this.brush = new THREE.Mesh(new THREE.SphereGeometry(1, 24, 16), new THREE.MeshBasicMaterial({ color: 0x4d8dff, transparent: true, opacity: 0.22, depthWrite: false }));
         this.brush.visible = this.contacts.visible = false;
+        this.changed = true; // since the last picture
         this.light();
         this.scene.add(this.contacts, this.brush);
         this.setTheme("light");
@@ -89,7 +99,7 @@ export class Stage {
 
     light() {
         this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
-        this.sun = new THREE.DirectionalLight(0xfff1dc, 2.6);
+        this.sun = new THREE.DirectionalLight(this.quality === "high" ? 0xfff1dc : 0xfffaf2, 2.6);
         this.sun.castShadow = true;
         const size = this.quality === "high" ? 2048 : 1024;
         this.sun.shadow.mapSize.set(size, size);
@@ -102,14 +112,29 @@ export class Stage {
         }
     }
 
+    /** Draws things too small to be seen: the shaders are compiled beside what the page does until there is a scene. */
+    warm() {
+        const geometry = new THREE.SphereGeometry(1e-6, 3, 2), high = this.quality === "high";
+        geometry.setAttribute("color", new THREE.BufferAttribute(new Uint8Array(3 * geometry.getAttribute("position").count), 3, true));
+        const things = [skinMaterial(high), wallMaterial(high)].map((material) => new THREE.Mesh(geometry, material));
+        for (const thing of things) thing.castShadow = thing.receiveShadow = true;
+        this.camera.position.set(0, 0, 3);
+        this.scene.add(...things);
+        this.resize();
+        this.renderer.render(this.scene, this.camera);
+        this.scene.remove(...things);
+        this.warmed = things; // their programs stay as long as they do
+    }
+
     setTheme(theme) {
         const sky = SKIES[theme];
         this.theme = theme;
+        this.changed = true;
         this.scene.background?.dispose?.();
         this.scene.background = this.quality === "high" ? gradient(sky.top, sky.bottom) : new THREE.Color(sky.bottom);
         const dark = theme === "dark", high = this.quality === "high";
         this.sky.intensity = (high ? 0.5 : 1.5) * (dark ? 0.6 : 1);
-        this.sky.groundColor.set(dark ? 0x2a2d38 : 0xb9ad9c);
+        this.sky.groundColor.set(dark ? 0x2a2d38 : high ? 0xb9ad9c : 0xc4bfb8);
         this.sun.intensity = (dark ? 2.2 : 2.5) * (high ? 1 : 0.72);
         this.scene.environmentIntensity = dark ? 0.3 : 0.38;
         this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
@@ -126,17 +151,14 @@ export class Stage {
         const colours = new Map(scene.colliders().map(({ id, colour }) => [`${id.slot}:${id.generation}`, colour]));
         this.colliders = new ColliderGroup(world, (id, isPlane) => {
             const own = colours.get(`${id.slot}:${id.generation}`), kind = own ? null : isPlane ? "floor" : "wall";
-            const material = high ? new THREE.MeshStandardMaterial({ roughness: 0.92, side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial({ side: THREE.DoubleSide });
+            const material = wallMaterial(high);
             if (own) material.color.setRGB(own[0] / 255, own[1] / 255, own[2] / 255, THREE.SRGBColorSpace);
             else if (!colours.has(`${id.slot}:${id.generation}`) && !isPlane) material.color.set(0xd8493a);
             else material.color.set(SKIES[this.theme][kind]);
             this.materials.push([material, kind]);
             return material;
         });
-        const look = { vertexColors: true, side: THREE.DoubleSide };
-        const skin = high ? new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 }) : new THREE.MeshPhongMaterial({ ...look, shininess: 40, specular: 0x333333 });
-        skin.shadowSide = THREE.DoubleSide;
-        this.crowd = new SoftCrowd(world, skin);
+        this.crowd = new SoftCrowd(world, skinMaterial(high));
         if (!high) this.crowd.mostTriangles = 9000;
         this.points = new ParticleCloud(world, 0.02);
         this.scene.add(this.colliders, this.crowd, this.points);
@@ -190,30 +212,33 @@ export class Stage {
         this.controls.update();
     }
 
-    resize() {
+    resize(ratio = this.quality === "high" ? Math.min(window.devicePixelRatio, 2) : 1) {
         const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-        const ratio = this.quality === "high" ? Math.min(window.devicePixelRatio, 2) : Math.min(window.devicePixelRatio, 1);
         if (this.width !== width || this.height !== height || this.ratio !== ratio) {
             Object.assign(this, { width, height, ratio, aspect: 0 });
             this.renderer.setPixelRatio(ratio);
             this.renderer.setSize(width, height, false);
+            this.changed = true;
         }
+        if (!this.wideFov) return;
         const aspect = width / Math.max(height, 1);
         // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
-        const covered = width > 760 && !/embed|closed-panel/.test(document.body.className) ? 120 : 0;
-        if (this.aspect !== aspect || this.covered !== covered) {
+        const open = !/embed|closed-panel/.test(document.body.className), covered = width > 760 && open ? 120 : 0, below = width <= 760 && open ? Math.round(0.27 * height) : 0;
+        if (this.aspect !== aspect || this.covered !== covered || this.below !== below) {
             // Upright pictures show nearly as much from side to side as square ones do.
             const half = Math.tan((this.wideFov * Math.PI) / 360);
             this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
-            this.covered = covered;
-            this.camera.setViewOffset(width, height, covered, 0, width, height);
+            Object.assign(this, { covered, below });
+            this.camera.setViewOffset(width, height, covered, below, width, height);
+            this.changed = true;
         }
     }
 
     /** After steps: surfaces, colliders and the chosen view. */
     update() {
         const { session } = this, bodies = session.world.bodies();
+        this.changed = true;
         const now = bodies.map(({ id }) => `${id.slot}:${id.generation}`).join();
         if (now !== this.known) {
             const own = new Map(session.scene.bodies().map(({ body }, n) => [body, session.scene.colours(n)]));
@@ -239,7 +264,7 @@ export class Stage {
     paint() {
         this.painted = this.view;
         if (this.view === "strain") this.crowd.paint("strain", (value) => ramp(2.5 * value));
-        else if (this.view === "speed") this.crowd.paint("speed", (value) => ramp(value / (1.2 * this.distance)));
+        else if (this.view === "speed") this.crowd.paint("speed", (value) => ramp(value / (FAST * this.distance)));
         else if (this.view === "regions") this.crowd.paint("region", (value) => REGION_COLOURS[Math.max(0, value) % REGION_COLOURS.length]);
         else this.crowd.paint(null);
     }
@@ -252,6 +277,19 @@ export class Stage {
         this.contacts.instanceMatrix.needsUpdate = true;
     }
 
+    /** What the colours of the view mean: words, and for a scale its ends. */
+    legend() {
+        const scale = `linear-gradient(90deg, ${STOPS.map((rgb) => `rgb(${rgb})`).join()})`;
+        switch (this.view) {
+            case "strain": return { words: "Strain", scale, ends: ["0", "40 %"] };
+            case "speed": return { words: "Speed", scale, ends: ["0", `${(FAST * this.distance).toPrecision(2)} m/s`] };
+            case "regions": return { words: "A colour for each region" };
+            case "particles": return { words: "Particles: what the engine moves" };
+            case "contacts": return { words: "Where bodies press on something", dot: "#ff3b6b" };
+            default: return null;
+        }
+    }
+
     setView(view) {
         this.view = view;
         if (!this.session) return;
@@ -259,10 +297,20 @@ export class Stage {
         this.update();
     }
 
-    render() {
-        this.resize();
-        this.controls.update();
+    /** Draws what has changed; without a graphics card, what stands still once more with smooth edges. True when it has drawn. */
+    render(always = false) {
+        const { clientWidth, clientHeight } = this.canvas, covers = document.body.className;
+        if (clientWidth !== this.width || clientHeight !== this.height || covers !== this.covers) this.changed = true;
+        this.covers = covers;
+        const still = !this.controls.update() && !this.changed && !always;
+        if (still && this.smooth !== false) return false;
+        if (still && performance.now() - this.drawn < STILL) return false;
+        this.resize(still ? 2 : undefined);
         this.renderer.render(this.scene, this.camera);
+        this.changed = false;
+        this.smooth = this.quality === "high" || still ? null : false; // false: it can still be drawn more smoothly
+        this.drawn = performance.now();
+        return true;
     }
 
     // ---- from the picture into the world ----

@@ -70,6 +70,26 @@ export class Tools {
         }
     }
 
+    /** From the keyboard: the tool on the first body, or a stroke through its middle. */
+    useInTheMiddle() {
+        const { stage } = this.app, { centre } = (this.app.selected?.isValid ? this.app.selected : this.session.world.bodies()[0]).info();
+        const [x, y] = stage.project([centre.x, centre.y, centre.z]), event = { button: 0, shiftKey: false };
+        if (this.tool === "cut") {
+            this.beginCut(x, y - 0.4 * stage.height);
+            this.stroke.push([x, y], [x, y + 0.4 * stage.height]);
+            this.endCut();
+        } else {
+            const hit = stage.pick(x, y);
+            if (hit) this.app.select(hit.body);
+            this.act(hit, x, y, event);
+            if (this.held) this.change({ kind: "release" });
+            if (this.tool === "grab" && hit) this.change({ kind: "throw", body: hit.body.id, velocity: [0, 0.8 * stage.distance, 0] });
+        }
+        this.held = this.stroke = null;
+        this.painting = stage.brush.visible = false;
+        this.app.wake();
+    }
+
     act(hit, x, y, event) {
         const body = hit?.body.id, { stage } = this.app;
         switch (this.tool) {
@@ -119,7 +139,7 @@ export class Tools {
 
     paint(hit, joins) {
         const { stage } = this.app, radius = 0.07 * stage.distance, body = hit.body.id, info = hit.body.info();
-        stage.brush.visible = true;
+        stage.brush.visible = stage.changed = true;
         stage.brush.position.set(...hit.point);
         stage.brush.scale.setScalar(radius);
         if (this.tool === "finer") {
@@ -165,6 +185,7 @@ export class Tools {
         if (this.stroke) this.endCut();
         this.held = this.stroke = null;
         this.painting = false;
+        if (this.app.stage.brush.visible) this.app.stage.changed = true;
         this.app.stage.brush.visible = false;
         if (this.pointer === event.pointerId) this.app.stage.controls.enabled = true;
     }

@@ -1,0 +1,145 @@
+/*
+ * An end as a rigid body: the sums over the particles of a patch, or the motion of a mover or a bone.
+ *
+ * Reads particles, movers and bones; writes velocities and positions of particles. In double precision, particle by particle.
+ */
+#include "base/rotation.h"
+#include "joint/joint.h"
+#include "skeleton/skeleton.h"
+#include "world/in_step.h"
+#include "world/motion.h"
+
+#include <string.h>
+
+static lm_dvec3 from_of(const lmi_body *body, uint32_t place, double h)
+{
+    const float *x = body->x + (size_t)place * 4, *v = body->v + (size_t)place * 4;
+    return dvec(x[0] - h * v[0], x[1] - h * v[1], x[2] - h * v[2]);
+}
+
+static double mass_of(const lmi_body *body, uint32_t place)
+{
+    return (double)body->v[(size_t)place * 4 + 3] * body->mean_mass;
+}
+
+/* Whether a pin holds a particle of the patch. */
+static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint_end *end)
+{
+    for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        for (uint32_t k = 0; k < pin->count; k++) {
+            for (uint32_t i = 0; i < end->count; i++) {
+                if (pin->particles[k] == end->particles[i]) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+void lmi_side_look(lmi_side *s, const lmi_joint_end *end, double h)
+{
+    const lmi_body *body = s->body;
+    if (!body) {
+        return;
+    }
+    lm_dvec3 momentum = lm_dvec3_zero(), angular = lm_dvec3_zero();
+    for (uint32_t n = 0; n < end->count; n++) {
+        const float *v = body->v + (size_t)end->particles[n] * 4;
+        lm_dvec3 p = dvec_scale(dvec(v[0], v[1], v[2]), mass_of(body, end->particles[n]));
+        lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
+        momentum = dvec_add(momentum, p);
+        angular = dvec_add(angular, dvec_cross(dvec_sub(at, s->centre), p));
+    }
+    s->velocity = dvec_scale(momentum, s->inverse_mass);
+    s->spin = dmat_solve_spin(s->inertia, angular);
+}
+
+/* Centre, frame and inertia of a patch. */
+static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lmi_side *s)
+{
+    lm_dvec3 centre = lm_dvec3_zero(), rest = lm_dvec3_zero();
+    dmat3 a = {{{0}}};
+    double mass = 0.0;
+    for (uint32_t n = 0; n < end->count; n++) {
+        double m = mass_of(body, end->particles[n]);
+        mass += m;
+        centre = dvec_add(centre, dvec_scale(from_of(body, end->particles[n], h), m));
+        rest = dvec_add(rest, dvec_scale(dvec_from(body->rest[end->particles[n]]), m));
+    }
+    centre = dvec_scale(centre, 1.0 / mass);
+    rest = dvec_scale(rest, 1.0 / mass);
+    memset(s->inertia, 0, sizeof s->inertia);
+    for (uint32_t n = 0; n < end->count; n++) {
+        lm_dvec3 r = dvec_sub(from_of(body, end->particles[n], h), centre);
+        lm_dvec3 q = dvec_sub(dvec_from(body->rest[end->particles[n]]), rest);
+        double m = mass_of(body, end->particles[n]);
+        const double x[3] = {m * r.x, m * r.y, m * r.z}, y[3] = {q.x, q.y, q.z};
+        for (int i = 0; i < 9; i++) {
+            a.m[i / 3][i % 3] += x[i / 3] * y[i % 3];
+        }
+        s->inertia[0] += m * (r.y * r.y + r.z * r.z);
+        s->inertia[1] += m * (r.z * r.z + r.x * r.x);
+        s->inertia[2] += m * (r.x * r.x + r.y * r.y);
+        s->inertia[3] -= m * r.x * r.y;
+        s->inertia[4] -= m * r.y * r.z;
+        s->inertia[5] -= m * r.z * r.x;
+    }
+    s->inverse_mass = 1.0 / mass;
+    s->centre = dvec_add(body->origin, centre);
+    s->rotation = dmat_nearest_rotation(&a);
+}
+
+static lmi_side side_of_patch(const lm_world *world, const lmi_joint_end *end, double h)
+{
+    lmi_side s = {.body = lmi_body_in_step((lm_world *)(uintptr_t)world, end->body)};
+    measure(s.body, end, h, &s);
+    lmi_side_look(&s, end, h);
+    if (s.body->asleep || is_held(world, s.body, end)) {
+        s.body = NULL;
+        s.inverse_mass = 0.0;
+        memset(s.inertia, 0, sizeof s.inertia);
+    }
+    return s;
+}
+
+/* A mover, a bone or the world: where it is now, put back by h seconds of its motion. */
+static lmi_side side_of_holder(const lm_world *world, const lmi_joint_end *end, double h)
+{
+    lmi_holder holder = {.rotation = {{{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}}}};
+    if (end->mover != LMI_NONE) {
+        holder = lmi_mover_carries(LMI_POOL_AT(&world->movers, lmi_mover, end->mover));
+    } else if (end->skeleton != LMI_NONE) {
+        const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton);
+        holder = lmi_bone_carries(&s->bones[end->bone]);
+    }
+    dmat3 back = dmat_from_rotation_vector(dvec_scale(holder.spin, -h));
+    return (lmi_side){.centre = dvec_sub(holder.position, dvec_scale(holder.velocity, h)),
+                      .rotation = dmat_multiply(&back, &holder.rotation),
+                      .velocity = holder.velocity,
+                      .spin = holder.spin};
+}
+
+lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h)
+{
+    lmi_side s = end->body != LMI_NONE ? side_of_patch(world, end, h) : side_of_holder(world, end, h);
+    s.anchor = dvec_add(s.centre, dmat_apply(&s.rotation, end->anchor));
+    s.frame = dmat_multiply(&s.rotation, &end->frame);
+    return s;
+}
+
+void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse, lm_dvec3 moment, double h)
+{
+    lmi_body *body = s->body;
+    if (!body) {
+        return;
+    }
+    lm_dvec3 move = dvec_scale(impulse, s->inverse_mass), turn = dmat_solve_spin(s->inertia, moment);
+    for (uint32_t n = 0; n < end->count; n++) {
+        float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
+        lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
+        lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, dvec_sub(at, s->centre))));
+        lmi_move_on(x, done, h);
+    }
+}
