@@ -12,7 +12,7 @@ function(limber_beside name)
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PUBLIC ${ARGN} $<BUILD_INTERFACE:limber_internal> $<INSTALL_INTERFACE:limber::limber>
-        PRIVATE $<BUILD_INTERFACE:limber_flags>)
+        PRIVATE $<BUILD_INTERFACE:limber_flags> ${LIMBER_NEEDS})
     if(BUILD_SHARED_LIBS)
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:limber_base>)
     endif()

@@ -11,7 +11,7 @@ typedef struct embedded_text {
 
 extern const embedded_text lmi_embedded_scenes[];
 extern const embedded_text embedded_shaders[];
-extern const embedded_text embedded_kernels[];
+extern const embedded_text lmi_embedded_kernels[];
 
 /* The text of that name in a table, or null. */
 static inline const char *embedded_find(const embedded_text *table, const char *name)

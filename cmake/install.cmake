@@ -31,7 +31,7 @@ write_basic_package_version_file(
 install(FILES ${PROJECT_BINARY_DIR}/limberConfig.cmake ${PROJECT_BINARY_DIR}/limberConfigVersion.cmake
     DESTINATION ${package_dir})
 
-# A static library cannot name what it needs itself: then limber.pc names it.
+# A static library cannot name what it needs itself: its file names it. The libraries beside the core are always static.
 if(WIN32 OR WASI)
     set(pc_needs " -lm")
 else()
@@ -62,7 +62,7 @@ if(LIMBER_BUILD_LIBRARIES)
     if(LIMBER_HAS_ASSIMP)
         set(pc_assimp " -lassimp")
     endif()
-    limber_install_pc(limber-io "Limber: meshes in, motion out" "limber" "-llimber_io${pc_assimp}")
-    limber_install_pc(limber-shapes "Limber: procedural models" "limber" "-llimber_shapes")
-    limber_install_pc(limber-scene "Limber: scene files" "limber-io limber-shapes" "-llimber_scene")
+    limber_install_pc(limber-io "Limber: meshes in, motion out" "limber" "-llimber_io${pc_assimp}${pc_needs}")
+    limber_install_pc(limber-shapes "Limber: procedural models" "limber" "-llimber_shapes${pc_needs}")
+    limber_install_pc(limber-scene "Limber: scene files" "limber-io limber-shapes" "-llimber_scene${pc_needs}")
 endif()

@@ -146,7 +146,7 @@ lm_rig_pose lmi_rig_rigid_part(const gltf_matrix *m)
     dmat3 matrix;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) matrix.m[i][j] = axis[j][i];
-    lm_quat q = quat_from_dmat(&matrix);
+    lm_quat q = lmi_quat_from_dmat(&matrix);
     lm_rig_pose pose = {{m->m[0][3], m->m[1][3], m->m[2][3]}, {q.x, q.y, q.z, q.w}};
     normalise(pose.rotation);
     return pose;

@@ -5,7 +5,7 @@
 /* Eigenvalues that differ by less than this share are equal: the rotations are equally near. */
 #define SAME_EIGENVALUE 1e-9
 
-dmat3 dmat_nearest_rotation(const dmat3 *a)
+dmat3 lmi_dmat_nearest_rotation(const dmat3 *a)
 {
     double scale = 0.0, k[16], values[4], vectors[16], q[4] = {0};
     for (int i = 0; i < 9; i++) {

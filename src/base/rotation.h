@@ -8,6 +8,6 @@
 
 /* The rotation R with the largest sum of R_ij a_ij: the nearest one to a matrix that leads from rest to the world; of equally near ones
  * the smallest. */
-dmat3 dmat_nearest_rotation(const dmat3 *a);
+dmat3 lmi_dmat_nearest_rotation(const dmat3 *a);
 
 #endif

@@ -1,7 +1,7 @@
 #include "base/vec.h"
 #include "base/dmath.h"
 
-dmat3 dmat_multiply(const dmat3 *a, const dmat3 *b)
+dmat3 lmi_dmat_multiply(const dmat3 *a, const dmat3 *b)
 {
     dmat3 c;
     for (int i = 0; i < 3; i++) {
@@ -12,7 +12,7 @@ dmat3 dmat_multiply(const dmat3 *a, const dmat3 *b)
     return c;
 }
 
-dmat3 dmat_from_quat(lm_quat q)
+dmat3 lmi_dmat_from_quat(lm_quat q)
 {
     double x = q.x, y = q.y, z = q.z, w = q.w;
     double s = 2.0 / (x * x + y * y + z * z + w * w);
@@ -22,7 +22,7 @@ dmat3 dmat_from_quat(lm_quat q)
     return r;
 }
 
-lm_quat quat_from_dmat(const dmat3 *r)
+lm_quat lmi_quat_from_dmat(const dmat3 *r)
 {
     /* Start from the largest component so that the division is safe. */
     double xx = r->m[0][0], yy = r->m[1][1], zz = r->m[2][2], q[4];
@@ -50,7 +50,7 @@ lm_quat quat_from_dmat(const dmat3 *r)
     return out;
 }
 
-dmat3 dmat_from_rotation_vector(lm_dvec3 w)
+dmat3 lmi_dmat_from_rotation_vector(lm_dvec3 w)
 {
     double angle = dvec_length(w);
     double s = angle > 1e-9 ? lmi_sin(angle) / angle : 1.0;
@@ -62,7 +62,7 @@ dmat3 dmat_from_rotation_vector(lm_dvec3 w)
     return r;
 }
 
-lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum)
+lm_dvec3 lmi_dmat_solve_spin(const double inertia[6], lm_dvec3 momentum)
 {
     double xx = inertia[0], yy = inertia[1], zz = inertia[2], xy = inertia[3], yz = inertia[4], zx = inertia[5];
     double trace = xx + yy + zz;

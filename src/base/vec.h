@@ -68,18 +68,18 @@ static inline lm_dvec3 dmat_apply_transposed(const dmat3 *a, lm_dvec3 v)
                 a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z);
 }
 
-dmat3 dmat_multiply(const dmat3 *a, const dmat3 *b);
+dmat3 lmi_dmat_multiply(const dmat3 *a, const dmat3 *b);
 
 /* The rotation matrix of a quaternion of any length but zero. */
-dmat3 dmat_from_quat(lm_quat q);
-lm_quat quat_from_dmat(const dmat3 *r);
+dmat3 lmi_dmat_from_quat(lm_quat q);
+lm_quat lmi_quat_from_dmat(const dmat3 *r);
 
 /* The rotation by |w| radians about w. */
-dmat3 dmat_from_rotation_vector(lm_dvec3 w);
+dmat3 lmi_dmat_from_rotation_vector(lm_dvec3 w);
 
 /* The angular velocity with angular momentum `momentum` for a body of inertia `inertia` (xx yy zz xy yz zx). Directions
  * about which there is no inertia to speak of (a point, a straight line) do not rotate. */
-lm_dvec3 dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
+lm_dvec3 lmi_dmat_solve_spin(const double inertia[6], lm_dvec3 momentum);
 
 /* a = b q^-1, where q is symmetric and has an inverse. */
 void lmi_matrix_divide(double b[3][3], double q[3][3], double a[3][3]);

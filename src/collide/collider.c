@@ -66,7 +66,7 @@ lm_result lm_mover_create(lm_world *world, const lm_mover_def *def, lm_mover_id 
     lmi_mover *m = LMI_POOL_AT(&world->movers, lmi_mover, index);
     m->pose = def->pose;
     m->pose.rotation = unit_quat(def->pose.rotation);
-    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->rotation = lmi_dmat_from_quat(m->pose.rotation);
     m->velocity = def->velocity;
     m->spin = def->spin;
     m->user_data = def->user_data;
@@ -90,7 +90,7 @@ lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
         lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         if (c->mover == index) {
             c->position = dvec_add(m->pose.position, dmat_apply(&m->rotation, c->position));
-            c->rotation = dmat_multiply(&m->rotation, &c->rotation);
+            c->rotation = lmi_dmat_multiply(&m->rotation, &c->rotation);
             c->mover = LMI_NONE;
         }
     }
@@ -184,7 +184,7 @@ lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose)
     rouse_around(world, index);
     m->pose.position = pose.position;
     m->pose.rotation = unit_quat(pose.rotation);
-    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->rotation = lmi_dmat_from_quat(m->pose.rotation);
     m->has_target = false;
     rouse_around(world, index);
     lmi_float_mode_leave(&host);
@@ -205,7 +205,7 @@ lm_result lm_mover_steer(lm_world *world, lm_mover_id mover, lm_pose pose, lm_ve
     lmi_float_mode_enter(&host);
     m->pose.position = pose.position;
     m->pose.rotation = unit_quat(pose.rotation);
-    m->rotation = dmat_from_quat(m->pose.rotation);
+    m->rotation = lmi_dmat_from_quat(m->pose.rotation);
     m->has_target = false;
     m->velocity = velocity;
     m->spin = spin;
@@ -329,7 +329,7 @@ static void fill_collider(lmi_collider *c, const lm_collider_def *def, uint32_t 
     c->half_length = capsule ? def->half_length : unused.half_length;
     c->half_extents = def->shape == LM_SHAPE_BOX ? def->half_extents : unused.half_extents;
     c->position = def->pose.position;
-    c->rotation = dmat_from_quat(def->pose.rotation);
+    c->rotation = lmi_dmat_from_quat(def->pose.rotation);
     c->mover = mover;
     c->friction = def->friction;
     c->restitution = def->restitution;
@@ -401,9 +401,9 @@ lm_result lm_collider_get_pose(const lm_world *world, lm_collider_id collider, l
     if (c->mover != LMI_NONE) {
         const lmi_mover *m = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
         pose->position = dvec_add(m->pose.position, dmat_apply(&m->rotation, c->position));
-        rotation = dmat_multiply(&m->rotation, &c->rotation);
+        rotation = lmi_dmat_multiply(&m->rotation, &c->rotation);
     }
-    pose->rotation = quat_from_dmat(&rotation);
+    pose->rotation = lmi_quat_from_dmat(&rotation);
     return LM_OK;
 }
 
@@ -435,7 +435,7 @@ lm_result lm_collider_get_def(const lm_world *world, lm_collider_id collider, lm
     def->half_length = c->half_length;
     def->half_extents = c->half_extents;
     def->pose.position = c->position;
-    def->pose.rotation = quat_from_dmat(&c->rotation);
+    def->pose.rotation = lmi_quat_from_dmat(&c->rotation);
     if (c->mover != LMI_NONE) {
         lmi_id mover = lmi_pool_id(&world->movers, c->mover);
         def->mover.slot = mover.slot;
@@ -518,7 +518,7 @@ lm_result lm_collider_set_pose(lm_world *world, lm_collider_id collider, lm_pose
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     changed.position = pose.position;
-    changed.rotation = dmat_from_quat(pose.rotation);
+    changed.rotation = lmi_dmat_from_quat(pose.rotation);
     lmi_float_mode_leave(&host);
     replace(world, index, &changed);
     return LM_OK;

@@ -14,14 +14,14 @@
 /* The velocity and spin that lead a mover to its target within `seconds`. */
 static void aim_mover(lmi_mover *mover, double seconds)
 {
-    dmat3 target = dmat_from_quat(mover->target.rotation), turn;
+    dmat3 target = lmi_dmat_from_quat(mover->target.rotation), turn;
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             turn.m[i][j] = target.m[i][0] * mover->rotation.m[j][0] + target.m[i][1] * mover->rotation.m[j][1] +
                            target.m[i][2] * mover->rotation.m[j][2];
         }
     }
-    lm_quat q = quat_from_dmat(&turn);
+    lm_quat q = lmi_quat_from_dmat(&turn);
     lm_dvec3 axis = dvec(q.x, q.y, q.z);
     double sine = dvec_length(axis), angle = 0.0;
     if (sine > 1e-9) {
@@ -52,11 +52,11 @@ static void advance_mover(lmi_mover *mover, double h)
     lm_dvec3 turn = dvec_scale(dvec_from(mover->spin), h);
     mover->pose.position = dvec_add(mover->pose.position, dvec_scale(dvec_from(mover->velocity), h));
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
-        dmat3 rotation = dmat_from_rotation_vector(turn);
-        rotation = dmat_multiply(&rotation, &mover->rotation);
+        dmat3 rotation = lmi_dmat_from_rotation_vector(turn);
+        rotation = lmi_dmat_multiply(&rotation, &mover->rotation);
         /* Through the quaternion, so that rounding does not shear the frame over the hours. */
-        mover->pose.rotation = quat_from_dmat(&rotation);
-        mover->rotation = dmat_from_quat(mover->pose.rotation);
+        mover->pose.rotation = lmi_quat_from_dmat(&rotation);
+        mover->rotation = lmi_dmat_from_quat(mover->pose.rotation);
     }
 }
 
@@ -68,7 +68,7 @@ void lmi_movers_advance(lm_world *world, double h)
 static void arrive_mover(lmi_mover *mover)
 {
     mover->pose = mover->target;
-    mover->rotation = dmat_from_quat(mover->pose.rotation);
+    mover->rotation = lmi_dmat_from_quat(mover->pose.rotation);
     mover->has_target = false;
     lm_vec3 rest = {0.0f, 0.0f, 0.0f};
     mover->velocity = mover->spin = rest;
@@ -185,7 +185,7 @@ lmi_surface lmi_surface_place(const lm_world *world, uint32_t n)
     if (c->mover != LMI_NONE) {
         const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
         s.position = dvec_add(mover->pose.position, dmat_apply(&mover->rotation, c->position));
-        s.rotation = dmat_multiply(&mover->rotation, &c->rotation);
+        s.rotation = lmi_dmat_multiply(&mover->rotation, &c->rotation);
         s.pivot = mover->pose.position;
         s.velocity = dvec_from(mover->velocity);
         s.spin = dvec_from(mover->spin);

@@ -25,7 +25,7 @@ lm_dvec3 lmi_solid_way(lm_dvec3 velocity, lm_dvec3 spin, lm_dvec3 pivot, double 
 {
     lm_dvec3 from = dvec_sub(dvec_sub(p, way), dvec_sub(pivot, dvec_scale(velocity, h)));
     if (spin.x != 0.0 || spin.y != 0.0 || spin.z != 0.0) {
-        dmat3 turn = dmat_from_rotation_vector(dvec_scale(spin, h));
+        dmat3 turn = lmi_dmat_from_rotation_vector(dvec_scale(spin, h));
         from = dmat_apply(&turn, from);
     }
     return dvec_sub(dvec_sub(p, pivot), from);

@@ -30,7 +30,7 @@ static double rigidity(const lmi_body *body, double way)
 static void invert_inertia(const double inertia[6], quad columns[3])
 {
     for (int j = 0; j < 3; j++) {
-        columns[j] = quad_from(dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
+        columns[j] = quad_from(lmi_dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
     }
 }
 
@@ -80,7 +80,7 @@ static void measure(lmi_push *push)
     push->inverse_mass = (float)(1.0 / mass);
     push->mean = quad_from(dvec(momentum[0] / mass, momentum[1] / mass, momentum[2] / mass));
     angular = dvec_sub(angular, dvec_cross(dvec(c[0], c[1], c[2]), dvec(momentum[0], momentum[1], momentum[2])));
-    push->came = quad_from(dmat_solve_spin(inertia, angular));
+    push->came = quad_from(lmi_dmat_solve_spin(inertia, angular));
     invert_inertia(inertia, push->turning);
 }
 
@@ -178,7 +178,7 @@ void lmi_push_untwist(lmi_push *push)
     }
     double c[3] = {first[0] / mass, first[1] / mass, first[2] / mass}, inertia[6];
     inertia_of(mass, c, second, inertia);
-    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(push->twist, -1.0 / body->mean_mass));
+    lm_dvec3 spin = lmi_dmat_solve_spin(inertia, dvec_scale(push->twist, -1.0 / body->mean_mass));
     double turned = 0.5 * body->rest_size * dvec_length(spin), most = LMI_MOST_UNTWIST * push->fastest;
     spin = dvec_scale(spin, turned > most ? most / turned : 1.0);
     quad centre = quad_from(dvec(c[0], c[1], c[2])), turn = quad_from(spin);

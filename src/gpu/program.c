@@ -52,7 +52,7 @@ cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const 
 {
     size_t size = 1;
     for (uint32_t n = 0; texts[n]; n++) {
-        size += strlen(embedded_find(embedded_kernels, texts[n])) + 1;
+        size += strlen(embedded_find(lmi_embedded_kernels, texts[n])) + 1;
     }
     lmi_memory *memory = (lmi_memory *)&world->memory; /* scratch: nothing of the world changes */
     char *source = lmi_allocate(memory, size, 1);
@@ -62,7 +62,7 @@ cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const 
     }
     size_t length = 0;
     for (uint32_t n = 0; texts[n]; n++) {
-        length += copy_without_includes(embedded_find(embedded_kernels, texts[n]), source + length);
+        length += copy_without_includes(embedded_find(lmi_embedded_kernels, texts[n]), source + length);
     }
     cl_int status = CL_SUCCESS;
     const char *one = source;

@@ -288,7 +288,7 @@ void lmi_joints_leave_mover(lm_world *world, uint32_t mover)
             lmi_joint_end *end = &LMI_POOL_AT(&world->joints, lmi_joint, n)->end[e];
             if (end->mover == mover) {
                 end->anchor = dvec_add(m->pose.position, dmat_apply(&m->rotation, end->anchor));
-                end->frame = dmat_multiply(&m->rotation, &end->frame);
+                end->frame = lmi_dmat_multiply(&m->rotation, &end->frame);
                 end->mover = LMI_NONE;
             }
         }

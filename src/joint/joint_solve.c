@@ -47,7 +47,7 @@ static lmi_row *add_row(lmi_joined *j, lm_dvec3 direction, bool angular, double 
     for (int e = 0; e < 2; e++) {
         const lmi_side *s = &j->side[e];
         r->lever[e] = angular ? direction : dvec_cross(dvec_sub(j->point, s->centre), direction);
-        r->turns[e] = s->body ? dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
+        r->turns[e] = s->body ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
     }
     *(angular ? &j->turned : &j->apart) += error * error;
     return r;
@@ -86,7 +86,7 @@ static lm_dvec3 turn_between(const dmat3 *from, const dmat3 *to)
     }
     dmat3 turn;
     memcpy(turn.m, r, sizeof r);
-    lm_quat q = quat_from_dmat(&turn);
+    lm_quat q = lmi_quat_from_dmat(&turn);
     /* Twice the vector part in the half space of w: the angle itself for small ones, and never the long way. */
     double sign = q.w < 0.0f ? -2.0 : 2.0;
     lm_dvec3 exact = dvec(0.5 * (r[2][1] - r[1][2]), 0.5 * (r[0][2] - r[2][0]), 0.5 * (r[1][0] - r[0][1]));

@@ -53,7 +53,7 @@ void lmi_side_look(lmi_side *s, const lmi_joint_end *end, double h)
         angular = dvec_add(angular, dvec_cross(dvec_sub(at, s->centre), p));
     }
     s->velocity = dvec_scale(momentum, s->inverse_mass);
-    s->spin = dmat_solve_spin(s->inertia, angular);
+    s->spin = lmi_dmat_solve_spin(s->inertia, angular);
 }
 
 /* Centre, frame and inertia of a patch. */
@@ -88,7 +88,7 @@ static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lm
     }
     s->inverse_mass = 1.0 / mass;
     s->centre = dvec_add(body->origin, centre);
-    s->rotation = dmat_nearest_rotation(&a);
+    s->rotation = lmi_dmat_nearest_rotation(&a);
 }
 
 static lmi_side side_of_patch(const lm_world *world, const lmi_joint_end *end, double h)
@@ -114,9 +114,9 @@ static lmi_side side_of_holder(const lm_world *world, const lmi_joint_end *end, 
         const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton);
         holder = lmi_bone_carries(&s->bones[end->bone]);
     }
-    dmat3 back = dmat_from_rotation_vector(dvec_scale(holder.spin, -h));
+    dmat3 back = lmi_dmat_from_rotation_vector(dvec_scale(holder.spin, -h));
     return (lmi_side){.centre = dvec_sub(holder.position, dvec_scale(holder.velocity, h)),
-                      .rotation = dmat_multiply(&back, &holder.rotation),
+                      .rotation = lmi_dmat_multiply(&back, &holder.rotation),
                       .velocity = holder.velocity,
                       .spin = holder.spin};
 }
@@ -125,7 +125,7 @@ lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h)
 {
     lmi_side s = end->body != LMI_NONE ? side_of_patch(world, end, h) : side_of_holder(world, end, h);
     s.anchor = dvec_add(s.centre, dmat_apply(&s.rotation, end->anchor));
-    s.frame = dmat_multiply(&s.rotation, &end->frame);
+    s.frame = lmi_dmat_multiply(&s.rotation, &end->frame);
     return s;
 }
 
@@ -135,7 +135,7 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
     if (!body) {
         return;
     }
-    lm_dvec3 move = dvec_scale(impulse, s->inverse_mass), turn = dmat_solve_spin(s->inertia, moment);
+    lm_dvec3 move = dvec_scale(impulse, s->inverse_mass), turn = lmi_dmat_solve_spin(s->inertia, moment);
     for (uint32_t n = 0; n < end->count; n++) {
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));

@@ -357,7 +357,7 @@ bool lmi_lattice_body_revive(lm_world *world, lmi_body *body, const bool *held)
 /* From the lattice's axes to the body's, then to the world's. */
 static void start_frame(lmi_body *body, const lm_body_def *def)
 {
-    dmat3 rotation = dmat_from_quat(def->pose.rotation);
+    dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
     for (uint32_t a = 0; a < 3; a++) {
         uint32_t axis = (a + body->lattice->shape.turn) % 3;
         for (int i = 0; i < 3; i++) {

@@ -56,12 +56,12 @@ static void complete(const lm_dvec3 e[3], lm_dvec3 to[3], int rank)
         return;
     }
     /* The shortest turn from the first axis to where it is carried. */
-    dmat3 turn = dmat_from_rotation_vector(lm_dvec3_zero());
+    dmat3 turn = lmi_dmat_from_rotation_vector(lm_dvec3_zero());
     lm_dvec3 axis = dvec_cross(e[0], along);
     double sine = dvec_length(axis), cosine = dvec_dot(e[0], along);
     if (long_one > 0.0 && (sine > 0.0 || cosine < 0.0)) {
         double angle = lmi_acos(fmin(fmax(cosine / long_one, -1.0), 1.0));
-        turn = dmat_from_rotation_vector(dvec_scale(sine > 0.0 ? axis : e[1], angle / (sine > 0.0 ? sine : 1.0)));
+        turn = lmi_dmat_from_rotation_vector(dvec_scale(sine > 0.0 ? axis : e[1], angle / (sine > 0.0 ? sine : 1.0)));
     }
     for (int k = rank > 0 ? 1 : 0; k < 3; k++) {
         to[k] = dmat_apply(&turn, e[k]);

@@ -95,7 +95,7 @@ static void take_motion(const search *s, double *y)
         momentum = dvec_add(momentum, p);
         spin = dvec_add(spin, dvec_cross(arm_of(s, n), p));
     }
-    lm_dvec3 u = dvec_scale(momentum, 1.0 / s->mass), w = dmat_solve_spin(s->inertia, spin);
+    lm_dvec3 u = dvec_scale(momentum, 1.0 / s->mass), w = lmi_dmat_solve_spin(s->inertia, spin);
     EACH_PLACE(s, n)
     {
         double *at = y + (size_t)(n / B) * 3 * B + n % B;

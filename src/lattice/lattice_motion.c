@@ -264,9 +264,9 @@ static void follow_frame(lmi_body *body)
     if (!(dvec_length(turn) > LMI_LATTICE_FRAME_TOLERANCE)) {
         return;
     }
-    dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &lattice->frame);
-    lm_quat q = quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
-    lattice->frame = dmat_from_quat(q);
+    dmat3 by = lmi_dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = lmi_dmat_multiply(&by, &lattice->frame);
+    lm_quat q = lmi_quat_from_dmat(&next); /* so that rounding does not shear the frame over the hours */
+    lattice->frame = lmi_dmat_from_quat(q);
 }
 
 bool lmi_lattice_is_collapsed(const lmi_body *body)

@@ -501,7 +501,7 @@ static void give_spin(lmi_octree_change *c, uint32_t leaf, lm_dvec3 spin)
         inertia[2] += m * (r.x * r.x + r.y * r.y), inertia[3] -= m * r.x * r.y;
         inertia[4] -= m * r.y * r.z, inertia[5] -= m * r.z * r.x;
     }
-    lm_dvec3 w = dmat_solve_spin(inertia, spin);
+    lm_dvec3 w = lmi_dmat_solve_spin(inertia, spin);
     for (uint32_t n = 0; n <= count; n++) {
         uint32_t place = made->place[n < count ? near->items[near->offsets[leaf] + n] : leaf];
         lm_dvec3 by = dvec_cross(w, dvec_sub(place_of(made->x, place), centre));

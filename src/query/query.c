@@ -29,7 +29,7 @@ static placed place(const lm_world *world, uint32_t slot)
     if (c->mover != LMI_NONE) {
         const lmi_mover *m = LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
         p.position = dvec_add(m->pose.position, dmat_apply(&m->rotation, c->position));
-        p.rotation = dmat_multiply(&m->rotation, &c->rotation);
+        p.rotation = lmi_dmat_multiply(&m->rotation, &c->rotation);
     }
     return p;
 }
@@ -390,6 +390,6 @@ uint32_t lm_world_overlap_box(const lm_world *world, lm_pose pose, lm_vec3 half_
     if (!sound) {
         return 0;
     }
-    region r = {pose.position, dvec_from(half_extents), dmat_from_quat(pose.rotation), true};
+    region r = {pose.position, dvec_from(half_extents), lmi_dmat_from_quat(pose.rotation), true};
     return overlaps(world, &r, found, capacity);
 }

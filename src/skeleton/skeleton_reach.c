@@ -12,7 +12,7 @@
 /* From a point to the segment of a bone, in the frame of the body. */
 static double distance_to(const lm_bone *bone, lm_dvec3 point)
 {
-    dmat3 rotation = dmat_from_quat(bone->rest.rotation);
+    dmat3 rotation = lmi_dmat_from_quat(bone->rest.rotation);
     lm_dvec3 along = dmat_apply(&rotation, dvec_from(bone->tail));
     lm_dvec3 arm = dvec_sub(point, bone->rest.position);
     double square = dvec_dot(along, along);
@@ -135,7 +135,7 @@ static void place_links(const lmi_body *body, lmi_skeleton *s, const uint32_t *o
         s->weights[particle] = share_out(s->links + link, kept[n]);
         for (uint32_t k = link; k < link + kept[n]; k++) {
             const lm_pose *pose = &s->bones[s->links[k].bone].def.rest;
-            dmat3 rotation = dmat_from_quat(pose->rotation);
+            dmat3 rotation = lmi_dmat_from_quat(pose->rotation);
             s->links[k].local = dmat_apply_transposed(&rotation, dvec_sub(rest, pose->position));
         }
         link += kept[n];

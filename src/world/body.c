@@ -417,7 +417,7 @@ static void make_regions(lmi_body *body, float *weights)
 /* Positions and velocities from the pose; the origin is put at the middle of the body. */
 void lmi_body_place(lmi_body *body, const lm_body_def *def)
 {
-    dmat3 rotation = dmat_from_quat(def->pose.rotation);
+    dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
     lm_dvec3 centre = dvec(0.0, 0.0, 0.0);
     LMI_PARTICLES_EACH(body, n)
     {
@@ -438,7 +438,7 @@ void lmi_body_place(lmi_body *body, const lm_body_def *def)
         }
     }
     for (uint32_t r = 0; r < body->region_count; r++) {
-        dmat3 frame = dmat_multiply(&rotation, &body->regions[r].axes);
+        dmat3 frame = lmi_dmat_multiply(&rotation, &body->regions[r].axes);
         for (int i = 0; i < 9; i++) {
             body->rotation[(size_t)r * 9 + i] = (float)frame.m[i / 3][i % 3];
         }
@@ -657,7 +657,7 @@ void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const
                                old->m[1][i / 3] * body->regions[r].axes.m[1][i % 3] +
                                old->m[2][i / 3] * body->regions[r].axes.m[2][i % 3];
     }
-    dmat3 to = dmat_multiply(&from, &turn);
+    dmat3 to = lmi_dmat_multiply(&from, &turn);
     for (int i = 0; i < 9; i++) {
         at[i * stride] = (float)to.m[i / 3][i % 3];
     }
@@ -665,7 +665,7 @@ void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const
     dmat3 p = {{{at[0], at[3 * stride], at[5 * stride]},
                 {at[3 * stride], at[stride], at[4 * stride]},
                 {at[5 * stride], at[4 * stride], at[2 * stride]}}};
-    dmat3 half = dmat_multiply(&p, &turn);
+    dmat3 half = lmi_dmat_multiply(&p, &turn);
     static const int place[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {1, 2}, {2, 0}};
     for (int n = 0; n < 6; n++) {
         int i = place[n][0], j = place[n][1];

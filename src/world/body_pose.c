@@ -26,7 +26,7 @@
 /* In the quaternion with a positive w. */
 static lm_quat quat_of(const dmat3 *rotation)
 {
-    lm_quat q = quat_from_dmat(rotation);
+    lm_quat q = lmi_quat_from_dmat(rotation);
     return q.w < 0.0f ? (lm_quat){-q.x, -q.y, -q.z, -q.w} : q;
 }
 
@@ -77,7 +77,7 @@ static whole measure(const lmi_body *body)
         add_outer(&a, dvec_sub(position_of(body, n), w.centre), dvec_sub(rest_of(body, n), w.rest_centre),
                   body->mass[n] / body->total_mass);
     }
-    w.rotation = dmat_nearest_rotation(&a);
+    w.rotation = lmi_dmat_nearest_rotation(&a);
     return w;
 }
 
@@ -119,7 +119,7 @@ static void rigid_motion(const lmi_body *body, lm_dvec3 centre, lm_dvec3 *veloci
         inertia[2] += m * (r.x * r.x + r.y * r.y), inertia[3] -= m * r.x * r.y;
         inertia[4] -= m * r.y * r.z, inertia[5] -= m * r.z * r.x;
     }
-    *spin = dmat_solve_spin(inertia, angular);
+    *spin = lmi_dmat_solve_spin(inertia, angular);
 }
 
 static void put_position(lmi_body *body, uint32_t n, lm_dvec3 at)
@@ -146,7 +146,7 @@ static void turn_state(const lm_world *world, lmi_body *body, const dmat3 *turn,
         for (uint32_t i = 0; i < 9; i++) {
             before.m[i / 3][i % 3] = at[i * stride];
         }
-        dmat3 after = dmat_multiply(turn, &before);
+        dmat3 after = lmi_dmat_multiply(turn, &before);
         for (uint32_t i = 0; i < 9; i++) {
             at[i * stride] = (float)after.m[i / 3][i % 3];
         }
@@ -154,7 +154,7 @@ static void turn_state(const lm_world *world, lmi_body *body, const dmat3 *turn,
     if (!body->lattice) {
         return;
     }
-    body->lattice->frame = dmat_multiply(turn, &body->lattice->frame);
+    body->lattice->frame = lmi_dmat_multiply(turn, &body->lattice->frame);
     for (uint32_t n = 0; n < body->lattice->shape.part_count; n++) {
         lmi_lattice_part *part = &body->lattice->part[n];
         lm_dvec3 off = dvec_sub(dvec_from(part->drift_centre), centre);
@@ -172,7 +172,7 @@ static void reset_state(const lm_world *world, lmi_body *body, const dmat3 *rota
     for (uint32_t r = 0; r < body->region_count; r++) {
         uint32_t stride;
         float *at = lmi_body_rotation(world, body, r, &stride);
-        dmat3 frame = dmat_multiply(rotation, &body->regions[r].axes);
+        dmat3 frame = lmi_dmat_multiply(rotation, &body->regions[r].axes);
         for (uint32_t i = 0; i < 9; i++) {
             at[i * stride] = (float)frame.m[i / 3][i % 3];
         }
@@ -196,7 +196,7 @@ static void settle(lm_world *world, lmi_body *body)
 static void teleport(lm_world *world, lmi_body *body, lm_pose pose, bool keep_shape)
 {
     whole w = measure(body);
-    dmat3 rotation = dmat_from_quat(pose.rotation), turn;
+    dmat3 rotation = lmi_dmat_from_quat(pose.rotation), turn;
     lm_dvec3 velocity, spin;
     rigid_motion(body, w.centre, &velocity, &spin);
     for (int i = 0; i < 9; i++) {
@@ -386,7 +386,7 @@ lm_result lm_socket_make(const lm_world *world, lm_body_id id, lm_pose rest, lm_
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    dmat3 rotation = dmat_from_quat(rest.rotation);
+    dmat3 rotation = lmi_dmat_from_quat(rest.rotation);
     memset(socket, 0, sizeof *socket);
     socket->rest.position = rest.position;
     socket->rest.rotation = quat_of(&rotation);
@@ -427,16 +427,16 @@ static void sum_patch(const lmi_body *body, const lm_socket *socket, patch *p, d
         inertia[4] -= w * x.y * x.z, inertia[5] -= w * x.z * x.x;
         p->reach = lmi_max(p->reach, dvec_length(r));
     }
-    p->spin = dmat_solve_spin(inertia, angular);
+    p->spin = lmi_dmat_solve_spin(inertia, angular);
 }
 
 /* Where particles say nothing about a direction, or little, it is carried as by a rigid body. */
 static void fit_patch(patch *p, dmat3 *moved, dmat3 *rest, dmat3 *moving)
 {
     double rigid = SOCKET_RIGID * (rest->m[0][0] + rest->m[1][1] + rest->m[2][2]);
-    p->rotation = dmat_nearest_rotation(moved);
+    p->rotation = lmi_dmat_nearest_rotation(moved);
     const dmat3 cross = {{{0.0, -p->spin.z, p->spin.y}, {p->spin.z, 0.0, -p->spin.x}, {-p->spin.y, p->spin.x, 0.0}}};
-    dmat3 turning = dmat_multiply(&cross, &p->rotation);
+    dmat3 turning = lmi_dmat_multiply(&cross, &p->rotation);
     p->map = p->rotation;
     p->rate = turning;
     if (!(rigid > 0.0)) {
@@ -464,7 +464,7 @@ static lm_socket_state place_socket(const lmi_body *body, const lm_socket *socke
     lm_dvec3 in = dvec_scale(arm, inner), out = dmat_apply(&p.rotation, dvec_sub(arm, in));
     lm_dvec3 at = dvec_add(dvec_add(p.centre, dmat_apply(&p.map, in)), out);
     lm_dvec3 velocity = dvec_add(dvec_add(p.velocity, dmat_apply(&p.rate, in)), dvec_cross(p.spin, out));
-    dmat3 own = dmat_from_quat(socket->rest.rotation), rotation = dmat_multiply(&p.rotation, &own);
+    dmat3 own = lmi_dmat_from_quat(socket->rest.rotation), rotation = lmi_dmat_multiply(&p.rotation, &own);
     return (lm_socket_state){.pose = {dvec_add(body->origin, at), quat_of(&rotation)},
                              .velocity = vec_from(velocity),
                              .spin = vec_from(p.spin)};

@@ -148,7 +148,7 @@ static void measure(lmi_body *body, const lm_body_def *def)
     double inside = volume_of_mesh(&m); /* of a mesh with holes this may be anything */
     body->volume = inside > 0.1 * cells && inside < 1.05 * cells ? inside : cells;
     body->volume = body->volume > 1e-30 ? body->volume : 1e-30;
-    dmat3 rotation = dmat_from_quat(def->pose.rotation);
+    dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
     LMI_PARTICLES_EACH(body, n)
     {
         double y = dmat_apply(&rotation, dvec_from(body->rest[n])).y;

@@ -108,7 +108,7 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
     }
     lm_dvec3 p = dvec_from(impulse);
     lm_dvec3 arm = dvec_limit(dvec_sub(point, dvec_add(body->origin, centre)), LM_MAX_COORDINATE);
-    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_cross(arm, p)), velocity = dvec_scale(p, 1.0 / body->total_mass);
+    lm_dvec3 spin = lmi_dmat_solve_spin(inertia, dvec_cross(arm, p)), velocity = dvec_scale(p, 1.0 / body->total_mass);
     LMI_PARTICLES_EACH(body, n)
     {
         const float *x = body->x + (size_t)n * 4;

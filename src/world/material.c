@@ -326,7 +326,7 @@ lm_result lm_body_get_plastic(const lm_world *world, lm_body_id id, float *matri
         dmat3 p = {{{at[0], at[3 * stride], at[5 * stride]},
                     {at[3 * stride], at[stride], at[4 * stride]},
                     {at[5 * stride], at[4 * stride], at[2 * stride]}}};
-        dmat3 half = dmat_multiply(axes, &p);
+        dmat3 half = lmi_dmat_multiply(axes, &p);
         for (int i = 0; i < 9; i++) { /* axes P axes^T */
             const double *row = half.m[i / 3], *column = axes->m[i % 3];
             matrices[(size_t)r * 9 + (size_t)i] = (float)(row[0] * column[0] + row[1] * column[1] + row[2] * column[2]);

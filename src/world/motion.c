@@ -174,7 +174,7 @@ void lmi_motion_solve(lmi_motion *motion, lm_vec3 at, lm_vec3 from, double mass,
 void lmi_motion_of(const lmi_motion *motion, lm_dvec3 momentum, lm_dvec3 angular, lm_vec3 *velocity, lm_vec3 *spin)
 {
     *velocity = vec_from(dvec_scale(momentum, motion->mass > 0.0 ? 1.0 / motion->mass : 0.0));
-    *spin = vec_from(dmat_solve_spin(motion->inertia, angular));
+    *spin = vec_from(lmi_dmat_solve_spin(motion->inertia, angular));
 }
 
 /* ---- overstretched bodies ----

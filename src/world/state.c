@@ -65,7 +65,7 @@ static void measure(const lmi_body *body, const lmi_look_sums *s, lm_body_info *
     info->centre = dvec_add(s->origin, c);
     info->velocity = vec_from(dvec_scale(s->momentum, 1.0 / m));
     info->angular_momentum = vec_from(angular);
-    info->spin = vec_from(dmat_solve_spin(inertia, angular));
+    info->spin = vec_from(lmi_dmat_solve_spin(inertia, angular));
     info->kinetic_energy = (float)s->energy;
     info->max_speed = (float)s->speed;
     info->lower = dvec_add(s->origin, dvec_from(s->lower));

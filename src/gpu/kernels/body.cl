@@ -153,7 +153,7 @@ static void settle_drift(RECORD lmi_gpu_body *b)
     lm_dvec3 c = find_shape(b, inertia), velocity = dvec_scale(dvec_at(b->owed_momentum), b->sums[0] > 0.0 ? 1.0 / b->sums[0] : 0.0);
     put(b->drift_centre, dvec_add(dvec_of(b->at), c));
     put(b->drift_velocity, dvec_limit(velocity, LM_MAX_SPEED));
-    put(b->drift_spin, dvec_limit(dmat_solve_spin(inertia, dvec_at(b->owed_angular)), LM_MAX_SPEED));
+    put(b->drift_spin, dvec_limit(lmi_dmat_solve_spin(inertia, dvec_at(b->owed_angular)), LM_MAX_SPEED));
 }
 
 /* The sums when the drift has been taken out of the velocities, and all have changed alike: momentum and angular momentum. */
@@ -177,7 +177,7 @@ static void find_motion(RECORD lmi_gpu_body *b, const float change[3])
     double mass = s[0], per = mass > 0.0 ? 1.0 / mass : 0.0, inertia[6];
     change_sums(b, change, &momentum, &angular);
     lm_dvec3 c = find_shape(b, inertia), l = dvec_sub(angular, dvec_cross(c, momentum));
-    lm_dvec3 velocity = dvec_scale(momentum, per), spin = dmat_solve_spin(inertia, l);
+    lm_dvec3 velocity = dvec_scale(momentum, per), spin = lmi_dmat_solve_spin(inertia, l);
     b->mass = mass;
     for (int i = 0; i < 6; i++) {
         b->inertia[i] = inertia[i];
@@ -225,8 +225,8 @@ static void follow_frame(RECORD lmi_gpu_body *b, __global const float4 *x)
     }
     turn = dvec_scale(turn, 1.0 / along);
     if (dvec_length(turn) > LMI_FRAME_TOLERANCE) {
-        dmat3 by = dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = dmat_multiply(&by, &frame);
-        frame = dmat_from_quat(quat_from_dmat(&next));
+        dmat3 by = lmi_dmat_from_rotation_vector(dvec_limit(turn, 1.0)), next = lmi_dmat_multiply(&by, &frame);
+        frame = lmi_dmat_from_quat(lmi_quat_from_dmat(&next));
     }
     for (int i = 0; i < 9; i++) {
         b->frame[i] = frame.m[i / 3][i % 3];

@@ -367,7 +367,7 @@ static void find_extra(RECORD lmi_gpu_body *b, __local const double *sums, doubl
         }
     } else {
         velocity = dvec_scale(dvec(sums[0], sums[1], sums[2]), b->mass > 0.0 ? 1.0 / b->mass : 0.0);
-        spin = dmat_solve_spin(inertia, dvec(sums[3], sums[4], sums[5]));
+        spin = lmi_dmat_solve_spin(inertia, dvec(sums[3], sums[4], sums[5]));
     }
     b->drift_velocity[0] = (float)velocity.x, b->drift_velocity[1] = (float)velocity.y;
     b->drift_velocity[2] = (float)velocity.z;

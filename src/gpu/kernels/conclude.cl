@@ -44,7 +44,7 @@ static void find_drift(RECORD lmi_gpu_body *b, __local const double *sums, doubl
             net = turn = lm_dvec3_zero();
         }
         velocity = dvec_scale(net, b->mass > 0.0 ? 1.0 / b->mass : 0.0);
-        spin = dmat_solve_spin(inertia, turn);
+        spin = lmi_dmat_solve_spin(inertia, turn);
         velocity = dvec_limit(velocity, LM_MAX_SPEED);
         spin = dvec_limit(spin, LM_MAX_SPEED);
     }

@@ -58,8 +58,8 @@ static void put_push(__global lmi_gpu_push *p, __global const lmi_gpu_body *b, f
     p->inverse_mass = (float)(1.0 / mass);
     p->mean_mass = b->mean_mass;
     p->mean = quad_from(dvec(sum[10] / mass, sum[11] / mass, sum[12] / mass));
-    p->came = quad_from(dmat_solve_spin(inertia, dvec_sub(dvec(sum[14], sum[15], sum[16]), about)));
+    p->came = quad_from(lmi_dmat_solve_spin(inertia, dvec_sub(dvec(sum[14], sum[15], sum[16]), about)));
     for (int j = 0; j < 3; j++) {
-        p->turning[j] = quad_from(dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
+        p->turning[j] = quad_from(lmi_dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
     }
 }

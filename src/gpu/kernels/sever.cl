@@ -35,7 +35,7 @@ static void solve_motion(__local const double *s, __local double *motion)
                                mass * c.x * c.y - s[13],
                                mass * c.y * c.z - s[14],
                                mass * c.z * c.x - s[15]};
-    lm_dvec3 spin = dmat_solve_spin(inertia, angular);
+    lm_dvec3 spin = lmi_dmat_solve_spin(inertia, angular);
     motion[0] = c.x, motion[1] = c.y, motion[2] = c.z;
     motion[3] = momentum.x * per, motion[4] = momentum.y * per, motion[5] = momentum.z * per;
     motion[6] = spin.x, motion[7] = spin.y, motion[8] = spin.z;

@@ -357,7 +357,7 @@ static void turn_back(__local double *slots, __global const lmi_gpu_body *b, __g
     }
     const double mass = sum[0], c[3] = {sum[1] / mass, sum[2] / mass, sum[3] / mass};
     inertia_of(mass, c, sum + 4, inertia);
-    lm_dvec3 spin = dmat_solve_spin(inertia, dvec_scale(dvec(twist[0], twist[1], twist[2]), -1.0 / mean_mass));
+    lm_dvec3 spin = lmi_dmat_solve_spin(inertia, dvec_scale(dvec(twist[0], twist[1], twist[2]), -1.0 / mean_mass));
     double turned = 0.5 * b->rest_size * dvec_length(spin), most = LMI_MOST_UNTWIST * twist[3];
     quad turn = quad_from(dvec_scale(spin, turned > most ? most / turned : 1.0)), centre = quad_from(dvec(c[0], c[1], c[2]));
     for (uint k = id; k < count; k += GROUP) {
