@@ -76,21 +76,23 @@ static bench_row row_of(const crowd *c, const char *variant, const char *stage, 
 static bool time_kernels(lm_world *world, const crowd *c, uint32_t particles, uint32_t steps, bench_report *report)
 {
     lmi_gpu *gpu = world->gpu;
-    bench_samples samples[LMI_GPU_TIMERS] = {{NULL, 0, 0, false}};
-    bool ok = lmi_gpu_time_kernels(gpu, true);
+    const uint32_t count = gpu->kernel_count; /* all that a step of this world needs were built in the steps before */
+    bench_samples *samples = calloc(count, sizeof *samples);
+    bool ok = samples && lmi_gpu_time_kernels(gpu, true);
     for (uint32_t n = 0; ok && n < steps; n++) {
-        for (uint32_t k = 0; k < gpu->timer_count; k++) gpu->timer[k].nanoseconds = 0;
+        for (uint32_t k = 0; k < count; k++) gpu->kernels[k].nanoseconds = 0;
         ok = take_steps(world, 1, particles, NULL);
-        for (uint32_t k = 0; k < gpu->timer_count; k++)
-            if (gpu->timer[k].nanoseconds)
-                bench_samples_add(&samples[k], (double)gpu->timer[k].nanoseconds / particles);
+        for (uint32_t k = 0; k < count; k++)
+            if (gpu->kernels[k].nanoseconds)
+                bench_samples_add(&samples[k], (double)gpu->kernels[k].nanoseconds / particles);
     }
     ok = lmi_gpu_time_kernels(gpu, false) && ok;
-    for (uint32_t k = 0; k < gpu->timer_count; k++) {
+    for (uint32_t k = 0; samples && k < count; k++) {
         if (samples[k].count)
-            bench_report_add(report, row_of(c, "device", gpu->timer[k].name, particles, 0, "opencl"), &samples[k]);
+            bench_report_add(report, row_of(c, "device", gpu->kernels[k].name, particles, 0, "opencl"), &samples[k]);
         bench_samples_free(&samples[k]);
     }
+    free(samples);
     return ok;
 }
 

@@ -10,6 +10,7 @@
 #include "runner.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define FRAME (1.0 / 60.0)
 #define POINTS 100
@@ -97,21 +98,23 @@ static bool time_kernels(const bench_options *options, lm_world *world, const pa
                          bench_report *report)
 {
     lmi_gpu *gpu = world->gpu;
-    bench_samples samples[LMI_GPU_TIMERS] = {{NULL, 0, 0, false}};
-    bool ok = lmi_gpu_time_kernels(gpu, true);
+    const uint32_t count = gpu->kernel_count; /* all that a step of this world needs were built in the steps before */
+    bench_samples *samples = calloc(count, sizeof *samples);
+    bool ok = samples && lmi_gpu_time_kernels(gpu, true);
     for (uint32_t n = 0; ok && n < steps; n++) {
-        for (uint32_t k = 0; k < gpu->timer_count; k++) gpu->timer[k].nanoseconds = 0;
+        for (uint32_t k = 0; k < count; k++) gpu->kernels[k].nanoseconds = 0;
         ok = take_steps(world, 1, c->bodies * POINTS, NULL);
-        for (uint32_t k = 0; k < gpu->timer_count; k++)
-            if (gpu->timer[k].nanoseconds)
-                bench_samples_add(&samples[k], (double)gpu->timer[k].nanoseconds / (c->bodies * POINTS));
+        for (uint32_t k = 0; k < count; k++)
+            if (gpu->kernels[k].nanoseconds)
+                bench_samples_add(&samples[k], (double)gpu->kernels[k].nanoseconds / (c->bodies * POINTS));
     }
     ok = lmi_gpu_time_kernels(gpu, false) && ok;
-    for (uint32_t k = 0; k < gpu->timer_count; k++) {
+    for (uint32_t k = 0; samples && k < count; k++) {
         if (samples[k].count)
-            bench_report_add(report, row_of(options, c, "device", gpu->timer[k].name, true), &samples[k]);
+            bench_report_add(report, row_of(options, c, "device", gpu->kernels[k].name, true), &samples[k]);
         bench_samples_free(&samples[k]);
     }
+    free(samples);
     return ok;
 }
 

@@ -9,9 +9,6 @@
 #include "gpu/wall_records.h"
 #include "gpu/walls.h"
 
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 /* The macros of the same names in the kernels' texts. */
 #define ACCOUNT_ARGUMENTS                                                                                              \
     LMI_GPU_VALUE(events), LMI_GPU_BUFFER(a->lists), LMI_GPU_BUFFER(a->sums), LMI_GPU_BUFFER(a->counts)
@@ -26,23 +23,10 @@ static const size_t group[2] = {64, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 /* Kernels of a program that is there from now on. */
 static bool find_kernels(lmi_gpu *gpu, lmi_gpu_accounts *a)
 {
-    const struct {
-        cl_kernel *to;
-        cl_program program;
-        const char *name;
-    } kernels[] = {{&a->offsets, gpu->meet->program, "account_offsets"},
-                   {&a->gather, gpu->meet->program, "account_gather"},
-                   {&a->sleepers_near, gpu->meet->program, "account_sleepers"},
-                   {&a->solved, gpu->meets ? gpu->solver->program : NULL, "account_solved"},
-                   {&a->inner, gpu->meets ? gpu->solver->program : NULL, "account_inner"}};
-    bool ok = true;
-    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
-        if (!*kernels[n].to && kernels[n].program) {
-            *kernels[n].to = lmi_gpu_kernel(gpu, kernels[n].program, kernels[n].name);
-            ok = *kernels[n].to != NULL;
-        }
-    }
-    return ok;
+    const lmi_gpu_named met[] = {
+        {&a->offsets, "account_offsets"}, {&a->gather, "account_gather"}, {&a->sleepers_near, "account_sleepers"}};
+    const lmi_gpu_named solved[] = {{&a->solved, "account_solved"}, {&a->inner, "account_inner"}};
+    return LMI_GPU_FIND(gpu->meet->program, met) && LMI_GPU_FIND(gpu->solver->program, solved);
 }
 
 static bool find_slots(lm_world *world, lmi_gpu *gpu, lmi_gpu_accounts *a)
@@ -94,13 +78,21 @@ static bool reserve(lmi_gpu *gpu, lmi_gpu_accounts *a)
            lmi_gpu_reserve(gpu, &a->first, bodies * u) && lmi_gpu_reserve(gpu, &a->found, 2 * u);
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_accounts *a = part;
+    lmi_release(gpu->memory, a->entry, a->entry_capacity, sizeof *a->entry);
+    lmi_release(gpu->memory, a->entry_sums, a->sum_capacity, sizeof *a->entry_sums);
+    lmi_release(gpu->memory, a->slots, a->slot_capacity, sizeof *a->slots);
+}
+
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->meets) {
         return true;
     }
     if (!gpu->accounts) {
-        gpu->accounts = lmi_allocate(&world->memory, 1, sizeof *gpu->accounts);
+        gpu->accounts = lmi_gpu_make_part(gpu, sizeof *gpu->accounts, end);
     }
     lmi_gpu_accounts *a = gpu->accounts;
     if (!a || !find_kernels(gpu, a)) {
@@ -112,42 +104,6 @@ bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu)
     return find_slots(world, gpu, a) && put_sleepers(world, gpu, a) && reserve(gpu, a);
 }
 
-void lmi_gpu_accounts_forget(lmi_gpu *gpu)
-{
-    lmi_gpu_accounts *a = gpu->accounts;
-    cl_kernel *const kernels[] = {a ? &a->solved : NULL, a ? &a->inner : NULL};
-    for (size_t n = 0; a && n < sizeof kernels / sizeof *kernels; n++) {
-        if (*kernels[n]) {
-            gpu->cl.clReleaseKernel(*kernels[n]);
-        }
-        *kernels[n] = NULL;
-    }
-}
-
-void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_accounts *a = gpu->accounts;
-    if (!a) {
-        return;
-    }
-    lmi_gpu_buffer *const buffers[] = {&a->lists, &a->sums, &a->counts,    &a->first,
-                                       &a->found, &a->told, &a->told_sums, &a->sleepers};
-    for (size_t n = 0; n < sizeof buffers / sizeof *buffers; n++) {
-        lmi_gpu_free(gpu, buffers[n]);
-    }
-    cl_kernel const kernels[] = {a->offsets, a->gather, a->sleepers_near, a->solved, a->inner};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    lmi_release(&world->memory, a->entry, a->entry_capacity, sizeof *a->entry);
-    lmi_release(&world->memory, a->entry_sums, a->sum_capacity, sizeof *a->entry_sums);
-    lmi_release(&world->memory, a->slots, a->slot_capacity, sizeof *a->slots);
-    lmi_release(&world->memory, a, 1, sizeof *a);
-    gpu->accounts = NULL;
-}
-
 /* --- a substep --- */
 
 bool lmi_gpu_find_waking(lmi_gpu *gpu)
@@ -157,7 +113,7 @@ bool lmi_gpu_find_waking(lmi_gpu *gpu)
     const lmi_gpu_argument near[] = {LMI_GPU_BUFFER(gpu->meet->meeters), LMI_GPU_VALUE(count),
                                      LMI_GPU_BUFFER(a->sleepers), LMI_GPU_VALUE(sleepers), LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = {(count + 63) / 64, 1};
-    return sleepers == 0 || RUN(a->sleepers_near, near, bodies, group);
+    return sleepers == 0 || LMI_GPU_RUN(a->sleepers_near, near, bodies, group);
 }
 
 /* Empty lists, where a step begins. */
@@ -188,7 +144,7 @@ static bool account_solved(lmi_gpu *gpu, cl_uint walls)
                                        LMI_GPU_BUFFER(s->contacts),
                                        ACCOUNT_ARGUMENTS};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(a->solved, solved, bodies, group);
+    return LMI_GPU_RUN(a->solved, solved, bodies, group);
 }
 
 bool lmi_gpu_account_solved(lmi_gpu *gpu)
@@ -216,7 +172,7 @@ bool lmi_gpu_account_inner(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(s->inner_of), LMI_GPU_WALL_ARGUMENTS,    LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->v),      ACCOUNT_ARGUMENTS};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return !a->events || (open_account(gpu, a) && RUN(a->inner, inner, bodies, group));
+    return !a->events || (open_account(gpu, a) && LMI_GPU_RUN(a->inner, inner, bodies, group));
 }
 
 /* --- at the end of a step --- */
@@ -249,7 +205,7 @@ static bool bring_entries(lm_world *world, lmi_gpu *gpu, lmi_gpu_accounts *a, ui
                                        LMI_GPU_BUFFER(a->sums),     LMI_GPU_VALUE(summed),    LMI_GPU_BUFFER(a->told),
                                        LMI_GPU_BUFFER(a->told_sums)};
     const size_t bodies[2] = {gpu->meet->meeter_count, 1};
-    return ok && RUN(a->gather, gather, bodies, group) &&
+    return ok && LMI_GPU_RUN(a->gather, gather, bodies, group) &&
            lmi_gpu_read(gpu, &a->told, 0, a->entry, count * sizeof *a->entry) &&
            lmi_gpu_read(gpu, &a->told_sums, 0, a->entry_sums, numbers * sizeof(double));
 }
@@ -265,7 +221,7 @@ bool lmi_gpu_accounts_take(lm_world *world)
     const lmi_gpu_argument offsets[] = {LMI_GPU_BUFFER(a->counts), LMI_GPU_VALUE(bodies), LMI_GPU_BUFFER(a->first),
                                         LMI_GPU_BUFFER(a->found)};
     cl_uint found[2] = {0, 0};
-    if (!RUN(a->offsets, offsets, one, wide) || !lmi_gpu_read(gpu, &a->found, 0, found, sizeof found) ||
+    if (!LMI_GPU_RUN(a->offsets, offsets, one, wide) || !lmi_gpu_read(gpu, &a->found, 0, found, sizeof found) ||
         (found[0] && !bring_entries(world, gpu, a, found[0]))) {
         return false;
     }

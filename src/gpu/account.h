@@ -27,10 +27,8 @@ typedef struct lmi_gpu_accounts {
 
 /* Everything that does not change in a step, after gpu_meet.h and solve.h have been laid out. False after a failure. */
 bool lmi_gpu_accounts_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_accounts_free(lm_world *world, lmi_gpu *gpu);
 
 /* Before the program of solve.h is made again. */
-void lmi_gpu_accounts_forget(lmi_gpu *gpu);
 
 /* After it is known what boxes bodies are in: a word for the host where one comes near one that sleeps. */
 bool lmi_gpu_find_waking(lmi_gpu *gpu);

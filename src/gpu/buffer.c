@@ -17,14 +17,48 @@ static bool is_lost(lmi_gpu *gpu)
     return gpu->limits.operations && ++gpu->operations > gpu->limits.operations && !note(gpu, CL_DEVICE_NOT_AVAILABLE);
 }
 
+static void free_memory(lmi_gpu *gpu, lmi_gpu_allocation *m)
+{
+    if (m->memory) {
+        gpu->cl.clReleaseMemObject(m->memory);
+    }
+    lmi_release(gpu->memory, m->hashes, m->hash_room, sizeof *m->hashes);
+    *m = (lmi_gpu_allocation){.memory = NULL};
+}
+
 void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer)
 {
     if (buffer->memory) {
-        gpu->cl.clReleaseMemObject(buffer->memory);
+        free_memory(gpu, &gpu->memories[buffer->place]);
         gpu->used -= buffer->size;
     }
-    lmi_release(gpu->memory, buffer->hashes, buffer->hash_room, sizeof *buffer->hashes);
     *buffer = (lmi_gpu_buffer){.memory = NULL};
+}
+
+void lmi_gpu_free_memories(lmi_gpu *gpu)
+{
+    for (uint32_t n = 0; n < gpu->memory_count; n++) {
+        free_memory(gpu, &gpu->memories[n]);
+    }
+    lmi_release(gpu->memory, gpu->memories, gpu->memory_capacity, sizeof *gpu->memories);
+}
+
+/* A place in the table that is nobody's. */
+static bool find_place(lmi_gpu *gpu, uint32_t *place)
+{
+    for (*place = 0; *place < gpu->memory_count; ++*place) {
+        if (!gpu->memories[*place].memory) {
+            return true;
+        }
+    }
+    void *memories = gpu->memories;
+    bool ok = lmi_reserve(gpu->memory, &memories, &gpu->memory_capacity, *place + 1, sizeof *gpu->memories);
+    gpu->memories = memories;
+    if (!ok) {
+        return note(gpu, CL_OUT_OF_HOST_MEMORY);
+    }
+    gpu->memories[gpu->memory_count++] = (lmi_gpu_allocation){.memory = NULL};
+    return true;
 }
 
 bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
@@ -38,12 +72,16 @@ bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size)
         return note(gpu, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     }
     cl_int status = CL_SUCCESS;
-    buffer->memory = gpu->cl.clCreateBuffer(gpu->context, CL_MEM_READ_WRITE, size, NULL, &status);
-    if (!note(gpu, status)) {
-        buffer->memory = NULL;
+    uint32_t place = 0;
+    if (!find_place(gpu, &place)) {
         return false;
     }
-    buffer->size = size;
+    cl_mem memory = gpu->cl.clCreateBuffer(gpu->context, CL_MEM_READ_WRITE, size, NULL, &status);
+    if (!note(gpu, status)) {
+        return false;
+    }
+    gpu->memories[place].memory = memory;
+    *buffer = (lmi_gpu_buffer){.memory = memory, .size = size, .place = place};
     gpu->used += size;
     return true;
 }
@@ -98,8 +136,11 @@ bool lmi_gpu_read_after(lmi_gpu *gpu, cl_event *event, const lmi_gpu_buffer *fro
 
 bool lmi_gpu_put(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_t size)
 {
-    buffer->hash_count = 0;
-    return lmi_gpu_reserve(gpu, buffer, size) && lmi_gpu_write(gpu, buffer, 0, from, size);
+    if (!lmi_gpu_reserve(gpu, buffer, size)) {
+        return false;
+    }
+    gpu->memories[buffer->place].hash_count = 0;
+    return lmi_gpu_write(gpu, buffer, 0, from, size);
 }
 
 /* --- what is there already --- */
@@ -114,11 +155,12 @@ static bool copy_part(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t at, const
 /* Takes the place of a buffer whose content it has. */
 static void replace(lmi_gpu *gpu, lmi_gpu_buffer *buffer, lmi_gpu_buffer by)
 {
-    by.hashes = buffer->hashes;
-    by.hash_count = buffer->hash_count;
-    by.hash_room = buffer->hash_room;
-    buffer->hashes = NULL;
-    buffer->hash_room = 0;
+    lmi_gpu_allocation *known = &gpu->memories[buffer->place], *to = &gpu->memories[by.place];
+    to->hashes = known->hashes;
+    to->hash_count = known->hash_count;
+    to->hash_room = known->hash_room;
+    known->hashes = NULL;
+    known->hash_room = 0;
     lmi_gpu_free(gpu, buffer);
     *buffer = by;
 }
@@ -165,11 +207,11 @@ bool lmi_gpu_rearrange(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const uint32_t *fro
 #define PIECE ((size_t)1024)
 #define GAP 4u
 
-static bool reserve_hashes(lmi_gpu *gpu, lmi_gpu_buffer *buffer, uint32_t count)
+static bool reserve_hashes(lmi_gpu *gpu, lmi_gpu_allocation *m, uint32_t count)
 {
-    void *hashes = buffer->hashes;
-    bool ok = lmi_reserve(gpu->memory, &hashes, &buffer->hash_room, count, sizeof *buffer->hashes);
-    buffer->hashes = hashes;
+    void *hashes = m->hashes;
+    bool ok = lmi_reserve(gpu->memory, &hashes, &m->hash_room, count, sizeof *m->hashes);
+    m->hashes = hashes;
     return ok;
 }
 
@@ -177,16 +219,20 @@ bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_
 {
     const uint32_t count = (uint32_t)((size + PIECE - 1) / PIECE);
     const char *bytes = from;
-    if (!lmi_gpu_grow(gpu, buffer, size) || !reserve_hashes(gpu, buffer, count)) {
+    if (!lmi_gpu_grow(gpu, buffer, size)) {
         return false;
     }
-    uint32_t known = gpu->limits.whole ? 0 : buffer->hash_count, first = LMI_GPU_NONE, last = 0;
+    lmi_gpu_allocation *m = &gpu->memories[buffer->place];
+    if (!reserve_hashes(gpu, m, count)) {
+        return false;
+    }
+    uint32_t known = gpu->limits.whole ? 0 : m->hash_count, first = LMI_GPU_NONE, last = 0;
     bool ok = true;
-    buffer->hash_count = 0; /* nothing is known of a buffer that could not be written */
+    m->hash_count = 0; /* nothing is known of a buffer that could not be written */
     for (uint32_t n = 0; ok && n <= count; n++) {
         size_t at = n * PIECE, length = n == count ? 0 : size - at < PIECE ? size - at : PIECE;
         uint64_t hash = length ? lmi_gpu_hash(bytes + at, length) : 0;
-        bool differs = length && (n >= known || buffer->hashes[n] != hash);
+        bool differs = length && (n >= known || m->hashes[n] != hash);
         if (first != LMI_GPU_NONE && (n == count || (differs && n - last > GAP))) {
             size_t end = (last + 1) * PIECE < size ? (last + 1) * PIECE : size;
             ok = lmi_gpu_write(gpu, buffer, first * PIECE, bytes + first * PIECE, end - first * PIECE);
@@ -195,10 +241,10 @@ bool lmi_gpu_renew(lmi_gpu *gpu, lmi_gpu_buffer *buffer, const void *from, size_
         if (differs) {
             first = first == LMI_GPU_NONE ? n : first;
             last = n;
-            buffer->hashes[n] = hash;
+            m->hashes[n] = hash;
         }
     }
-    buffer->hash_count = ok ? count : 0;
+    m->hash_count = ok ? count : 0;
     return ok;
 }
 
@@ -212,9 +258,9 @@ static void count_time(lmi_gpu *gpu, cl_kernel kernel, cl_event launch)
     gpu->cl.clGetEventProfilingInfo(launch, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
     gpu->cl.clGetEventProfilingInfo(launch, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     gpu->cl.clReleaseEvent(launch);
-    for (uint32_t n = 0; n < gpu->timer_count; n++) {
-        if (gpu->timer[n].kernel == kernel) {
-            gpu->timer[n].nanoseconds += end - start;
+    for (uint32_t n = 0; n < gpu->kernel_count; n++) {
+        if (*gpu->kernels[n].kept == kernel) {
+            gpu->kernels[n].nanoseconds += end - start;
         }
     }
 }

@@ -39,14 +39,8 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_clusters *c)
                                         "octree.cl",  NULL};
     char options[2048];
     lmi_gpu_cluster_options(gpu, options, sizeof options);
-    c->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!c->program) {
-        return false;
-    }
-    c->match = lmi_gpu_kernel(gpu, c->program, "match");
-    c->match_parts = lmi_gpu_kernel(gpu, c->program, "match_parts");
-    c->move = lmi_gpu_kernel(gpu, c->program, "move");
-    return c->match && c->match_parts && c->move;
+    const lmi_gpu_named kernels[] = {{&c->match, "match"}, {&c->match_parts, "match_parts"}, {&c->move, "move"}};
+    return lmi_gpu_build(world, gpu, &c->program, texts, options) && LMI_GPU_FIND(c->program, kernels);
 }
 
 /* What batches have in all besides their places. */
@@ -360,6 +354,13 @@ bool lmi_gpu_clusters_last(const lm_world *world, const lmi_gpu *gpu)
     return lattices == only && (only || c->plastic == is_plastic(world));
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_clusters *c = part;
+    lmi_release(gpu->memory, c->room, c->room_size, sizeof *c->room);
+    lmi_release(gpu->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
+}
+
 bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_clusters *c = gpu->clusters;
@@ -371,7 +372,7 @@ bool lmi_gpu_clusters_lay_out(lm_world *world, lmi_gpu *gpu)
         return true;
     }
     if (!c) {
-        c = gpu->clusters = lmi_allocate(&world->memory, 1, sizeof *c);
+        c = gpu->clusters = lmi_gpu_make_part(gpu, sizeof *c, end);
         if (!c || !build(world, gpu, c)) {
             return false;
         }
@@ -558,33 +559,4 @@ bool lmi_gpu_goals(const lm_world *constant, const lmi_body *body, lm_dvec3 from
     }
     lmi_mutex_unlock(&gpu->fetching);
     return of != NULL;
-}
-
-void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_clusters *c = gpu->clusters;
-    if (!c) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {
-        &c->blocks,    &c->reference,      &c->member,        &c->rest,         &c->constants,  &c->extents,
-        &c->stiffness, &c->rotations,      &c->plastics,      &c->rates,        &c->moments,    &c->goals,
-        &c->regions,   &c->parts,          &c->list_first,    &c->list,         &c->list_count, &c->list_share,
-        &c->pulls,     &c->kept_rotations, &c->kept_plastics, &c->mixed_regions};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {c->match, c->match_parts, c->move};
-    for (int n = 0; n < 3; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (c->program) {
-        gpu->cl.clReleaseProgram(c->program);
-    }
-    lmi_release(&world->memory, c->room, c->room_size, sizeof *c->room);
-    lmi_release(&world->memory, c->goal_room, c->goal_room_size, sizeof *c->goal_room);
-    lmi_release(&world->memory, c, 1, sizeof *c);
-    gpu->clusters = NULL;
 }

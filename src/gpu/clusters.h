@@ -50,6 +50,5 @@ bool lmi_gpu_clusters_restore(lmi_gpu *gpu);
 /* Rotations and lasting deformation from the device, and from there into the packs. */
 bool lmi_gpu_clusters_read(lm_world *world, lmi_gpu *gpu);
 void lmi_gpu_clusters_put(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_clusters_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

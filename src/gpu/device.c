@@ -121,7 +121,7 @@ static void open_context(lm_world *world, lmi_gpu *gpu, cl_platform_id platform,
     const char *why = NULL;
     if (gl && lmi_gpu_share_properties(gpu, platform, gl, properties, &why)) {
         gpu->context = gpu->cl.clCreateContext(properties, 1, &gpu->device, NULL, NULL, status);
-        if (*status == CL_SUCCESS && lmi_gpu_share_open(world, gpu)) {
+        if (*status == CL_SUCCESS && lmi_gpu_share_open(gpu)) {
             return;
         }
         why = *status == CL_SUCCESS ? "out of memory" : "it does not draw this context";

@@ -146,16 +146,12 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_examples *e)
     char options[2048];
     int length = lmi_gpu_cluster_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DLM_MAX_EXAMPLES=%d", LM_MAX_EXAMPLES);
-    e->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!e->program) {
-        return false;
-    }
-    e->gather_parts = lmi_gpu_kernel(gpu, e->program, "example_gather_parts");
-    e->spread_parts = lmi_gpu_kernel(gpu, e->program, "example_spread_parts");
-    e->measure = lmi_gpu_kernel(gpu, e->program, "example_measure_regions");
-    e->solve = lmi_gpu_kernel(gpu, e->program, "example_solve_groups");
-    e->match = lmi_gpu_kernel(gpu, e->program, "example_match_regions");
-    return e->gather_parts && e->spread_parts && e->measure && e->solve && e->match;
+    const lmi_gpu_named kernels[] = {{&e->gather_parts, "example_gather_parts"},
+                                     {&e->spread_parts, "example_spread_parts"},
+                                     {&e->measure, "example_measure_regions"},
+                                     {&e->solve, "example_solve_groups"},
+                                     {&e->match, "example_match_regions"}};
+    return lmi_gpu_build(world, gpu, &e->program, texts, options) && LMI_GPU_FIND(e->program, kernels);
 }
 
 static bool upload(example_lists *l, lmi_gpu *gpu, lmi_gpu_examples *e)
@@ -188,6 +184,12 @@ static bool has_examples(const lm_world *world, const lmi_gpu *gpu)
     return any;
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_examples *e = part;
+    lmi_release(gpu->memory, e->room, e->room_size, sizeof *e->room);
+}
+
 bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     lmi_gpu_examples *e = gpu->examples;
@@ -199,7 +201,7 @@ bool lmi_gpu_examples_lay_out(lm_world *world, lmi_gpu *gpu)
         return true;
     }
     if (!e) {
-        e = gpu->examples = lmi_allocate(&world->memory, 1, sizeof *e);
+        e = gpu->examples = lmi_gpu_make_part(gpu, sizeof *e, end);
         if (!e || !build(world, gpu, e)) {
             return false;
         }
@@ -325,29 +327,4 @@ void lmi_gpu_examples_put(lm_world *world, lmi_gpu *gpu)
             weights = put_weights(body->examples, weights);
         }
     }
-}
-
-void lmi_gpu_examples_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_examples *e = gpu->examples;
-    if (!e) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&e->places, &e->channels, &e->kept,    &e->groups,
-                                   &e->words,  &e->members,  &e->numbers, &e->weights};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {e->gather_parts, e->measure, e->solve, e->match, e->spread_parts};
-    for (int n = 0; n < 5; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (e->program) {
-        gpu->cl.clReleaseProgram(e->program);
-    }
-    lmi_release(&world->memory, e->room, e->room_size, sizeof *e->room);
-    lmi_release(&world->memory, e, 1, sizeof *e);
-    gpu->examples = NULL;
 }

@@ -32,6 +32,5 @@ bool lmi_gpu_examples_keep(lmi_gpu *gpu);
 bool lmi_gpu_examples_restore(lmi_gpu *gpu);
 bool lmi_gpu_examples_read(lmi_gpu *gpu);
 void lmi_gpu_examples_put(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_examples_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

@@ -17,16 +17,8 @@ typedef struct lmi_gpu_forces {
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_forces *f)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "forces.cl", NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    f->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!f->program) {
-        return false;
-    }
-    f->blow = lmi_gpu_kernel(gpu, f->program, "blow");
-    f->jab = lmi_gpu_kernel(gpu, f->program, "jab");
-    f->count = lmi_gpu_kernel(gpu, f->program, "count");
-    return f->blow && f->jab && f->count;
+    const lmi_gpu_named kernels[] = {{&f->blow, "blow"}, {&f->jab, "jab"}, {&f->count, "count"}};
+    return lmi_gpu_build(world, gpu, &f->program, texts, NULL) && LMI_GPU_FIND(f->program, kernels);
 }
 
 static bool has_forces(const lm_world *world)
@@ -39,13 +31,21 @@ static bool has_forces(const lm_world *world)
     return any;
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_forces *f = part;
+    lmi_release(gpu->memory, f->flow, f->flow_capacity, sizeof *f->flow);
+    lmi_release(gpu->memory, f->push, f->push_capacity, 4 * sizeof *f->push);
+    lmi_release(gpu->memory, f->jabbed, f->jab_capacity, sizeof *f->jabbed);
+}
+
 bool lmi_gpu_forces_ready(lm_world *world, lmi_gpu *gpu)
 {
     if (!has_forces(world)) {
         return true;
     }
     if (!gpu->forces) {
-        gpu->forces = lmi_allocate(&world->memory, 1, sizeof *gpu->forces);
+        gpu->forces = lmi_gpu_make_part(gpu, sizeof *gpu->forces, end);
         if (!gpu->forces || !build(world, gpu, gpu->forces)) {
             return false;
         }
@@ -154,30 +154,4 @@ bool lmi_gpu_forces_count(lmi_gpu *gpu)
     const lmi_gpu_argument count[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_VALUE(bodies), LMI_GPU_BUFFER(f->given)};
     const size_t groups[2] = {(bodies + 63) / 64, 1}, group[2] = {64, 1};
     return lmi_gpu_run(gpu, f->count, count, sizeof count / sizeof *count, groups, group);
-}
-
-void lmi_gpu_forces_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_forces *f = gpu->forces;
-    if (!f) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&f->flows, &f->pushes, &f->jabs, &f->given, &f->kept};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {f->blow, f->jab, f->count};
-    for (int n = 0; n < 3; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (f->program) {
-        gpu->cl.clReleaseProgram(f->program);
-    }
-    lmi_release(&world->memory, f->flow, f->flow_capacity, sizeof *f->flow);
-    lmi_release(&world->memory, f->push, f->push_capacity, 4 * sizeof *f->push);
-    lmi_release(&world->memory, f->jabbed, f->jab_capacity, sizeof *f->jabbed);
-    lmi_release(&world->memory, f, 1, sizeof *f);
-    gpu->forces = NULL;
 }

@@ -18,6 +18,4 @@ bool lmi_gpu_forces_undo(lmi_gpu *gpu);
 /* The substep is the device's: counts what was given. */
 bool lmi_gpu_forces_count(lmi_gpu *gpu);
 
-void lmi_gpu_forces_free(lm_world *world, lmi_gpu *gpu);
-
 #endif

@@ -22,23 +22,18 @@
 #include "fracture/fracture.h"
 #include "gpu/account.h"
 #include "gpu/clusters.h"
-#include "gpu/example_regions.h"
 #include "gpu/forces.h"
 #include "gpu/gpu_held.h"
 #include "gpu/gpu_meet.h"
 #include "gpu/kinds.h"
-#include "gpu/large.h"
-#include "gpu/octrees.h"
 #include "gpu/press.h"
 #include "gpu/rest.h"
-#include "gpu/sever.h"
-#include "gpu/share.h"
-#include "gpu/skins.h"
 #include "gpu/small.h"
 #include "gpu/solve.h"
 #include "gpu/stand.h"
 #include "gpu/walls.h"
 
+#include <assert.h>
 #include <string.h>
 
 void lmi_gpu_finish(const lm_world *world)
@@ -129,7 +124,7 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
 /* Contacts that were solved, and who holds what, have some; and the sums of bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
-    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_press_lay_out(world, gpu) &&
+    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_press_lay_out(gpu) &&
            lmi_gpu_accounts_lay_out(world, gpu) && lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
 }
 
@@ -550,68 +545,23 @@ lmi_left lmi_gpu_substep(const lmi_step *step)
 
 /* --- the end --- */
 
-static void free_buffers(lmi_gpu *gpu)
+void *lmi_gpu_make_part(lmi_gpu *gpu, size_t size, lmi_gpu_end_part *end)
 {
-    lmi_gpu_buffer *const all[] = {&gpu->x,
-                                   &gpu->v,
-                                   &gpu->bodies,
-                                   &gpu->before,
-                                   &gpu->stop,
-                                   &gpu->surfaces,
-                                   &gpu->chunks,
-                                   &gpu->parts,
-                                   &gpu->partials,
-                                   &gpu->fresh,
-                                   &gpu->fresh_chunks,
-                                   &gpu->map,
-                                   &gpu->constants_of,
-                                   &gpu->kinds,
-                                   &gpu->constants,
-                                   &gpu->regions,
-                                   &gpu->linear_regions,
-                                   &gpu->corners,
-                                   &gpu->irregular,
-                                   &gpu->irregular_moments,
-                                   &gpu->kept,
-                                   &gpu->corrected,
-                                   &gpu->corrections,
-                                   &gpu->gather.lists,
-                                   &gpu->gather.entries,
-                                   &gpu->scatter.lists,
-                                   &gpu->scatter.entries};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
+    assert(gpu->part_total < LMI_GPU_PARTS);
+    void *memory = lmi_allocate(gpu->memory, size, 1);
+    if (memory) {
+        gpu->part[gpu->part_total++] = (lmi_gpu_part){memory, size, end};
     }
+    return memory;
 }
 
-static void free_kernel(lmi_gpu *gpu, cl_kernel kernel)
+static void free_parts(lmi_gpu *gpu)
 {
-    if (kernel) {
-        gpu->cl.clReleaseKernel(kernel);
-    }
-}
-
-static void free_programs(lmi_gpu *gpu)
-{
-    for (uint32_t n = 0; n < gpu->variant_count; n++) {
-        lmi_gpu_variant *v = &gpu->variant[n];
-        free_kernel(gpu, v->fit);
-        free_kernel(gpu, v->move);
-        free_kernel(gpu, v->small);
-        lmi_gpu_free(gpu, &v->to_fit.buffer);
-        lmi_gpu_free(gpu, &v->to_move.buffer);
-        lmi_gpu_free(gpu, &v->smalls);
-        if (v->program) {
-            gpu->cl.clReleaseProgram(v->program);
+    for (uint32_t n = 0; n < gpu->part_total; n++) {
+        if (gpu->part[n].end) {
+            gpu->part[n].end(gpu, gpu->part[n].memory);
         }
-    }
-    free_kernel(gpu, gpu->prepare);
-    free_kernel(gpu, gpu->conclude);
-    free_kernel(gpu, gpu->settle);
-    free_kernel(gpu, gpu->measure);
-    free_kernel(gpu, gpu->reduce);
-    if (gpu->program) {
-        gpu->cl.clReleaseProgram(gpu->program);
+        lmi_release(gpu->memory, gpu->part[n].memory, gpu->part[n].size, 1);
     }
 }
 
@@ -624,26 +574,9 @@ void lmi_gpu_close(lm_world *world)
     if (gpu->queue) {
         gpu->cl.clFinish(gpu->queue);
     }
-    lmi_gpu_rest_free(world, gpu);
-    lmi_gpu_held_free(world, gpu);
-    lmi_gpu_stand_free(world, gpu);
-    lmi_gpu_walls_free(world, gpu);
-    lmi_gpu_share_free(world, gpu);
-    lmi_gpu_skins_free(world, gpu);
-    lmi_gpu_looks_free(world, gpu);
-    lmi_gpu_accounts_free(world, gpu);
-    lmi_gpu_press_free(world, gpu);
-    lmi_gpu_solve_free(world, gpu);
-    lmi_gpu_meet_free(world, gpu);
-    lmi_gpu_kinds_free(world, gpu);
-    lmi_gpu_examples_free(world, gpu);
-    lmi_gpu_large_free(world, gpu);
-    lmi_gpu_sever_free(world, gpu);
-    lmi_gpu_octrees_free(world, gpu);
-    lmi_gpu_clusters_free(world, gpu);
-    lmi_gpu_forces_free(world, gpu);
-    free_buffers(gpu);
-    free_programs(gpu);
+    lmi_gpu_free_memories(gpu);
+    lmi_gpu_free_programs(gpu);
+    free_parts(gpu);
     lmi_gpu_plan_free(world, gpu);
     if (gpu->queue) {
         gpu->cl.clReleaseCommandQueue(gpu->queue);

@@ -66,12 +66,18 @@ typedef struct lmi_gpu_limits {
     bool whole;          /* whatever changes, everything is laid out again */
 } lmi_gpu_limits;
 
+/* Memory of the device. It is also in a table of the device (lmi_gpu_allocation), which frees it in the end. */
 typedef struct lmi_gpu_buffer {
     cl_mem memory;
     size_t size;
+    uint32_t place; /* in the table */
+} lmi_gpu_buffer;
+
+typedef struct lmi_gpu_allocation {
+    cl_mem memory;    /* null: nobody's */
     uint64_t *hashes; /* of what lmi_gpu_renew put there, piece by piece */
     uint32_t hash_count, hash_room;
-} lmi_gpu_buffer;
+} lmi_gpu_allocation;
 
 /* What batches have a place for, each counted by itself. */
 typedef enum lmi_gpu_count {
@@ -130,14 +136,21 @@ typedef struct lmi_gpu_lists {
     lmi_gpu_buffer lists, entries;
 } lmi_gpu_lists;
 
-/* How long a kernel took, where they are timed. */
-typedef struct lmi_gpu_timer {
-    cl_kernel kernel;
+/* A kernel: where it is kept, and how long it took, where they are timed. */
+typedef struct lmi_gpu_kernel {
+    cl_kernel *kept;
+    cl_program program;
     char name[24];
     uint64_t nanoseconds;
-} lmi_gpu_timer;
+} lmi_gpu_kernel;
 
-#define LMI_GPU_TIMERS 128
+/* The state of one of the files here, made when it is first needed (lmi_gpu_make_part). */
+#define LMI_GPU_PARTS 24
+typedef struct lmi_gpu_part {
+    void *memory;
+    size_t size;
+    void (*end)(struct lmi_gpu *gpu, void *part);
+} lmi_gpu_part;
 
 struct lmi_gpu {
     lmi_cl cl;
@@ -154,6 +167,15 @@ struct lmi_gpu {
     size_t used, largest; /* bytes of the device, and the most that one buffer may have */
     size_t total;         /* that it has */
     cl_int status;        /* the first failure; CL_SUCCESS while all is well */
+
+    lmi_gpu_allocation *memories; /* all that was made, and is freed when the device is closed */
+    uint32_t memory_count, memory_capacity;
+    cl_program *programs;
+    uint32_t program_count, program_capacity;
+    lmi_gpu_kernel *kernels;
+    uint32_t kernel_count, kernel_capacity;
+    lmi_gpu_part part[LMI_GPU_PARTS];
+    uint32_t part_total;
 
     cl_program program;
     cl_kernel prepare, conclude, settle, measure, reduce;
@@ -215,11 +237,9 @@ struct lmi_gpu {
     double total_mass;
     _Atomic bool newer; /* the device's state is newer than the host's */
     lmi_mutex fetching;
-    const char *said; /* the last reason that was given */
-    bool told;        /* that the host has a part */
-    bool timed;       /* waits after every launch, and counts the device's time: lmi_gpu_time_kernels */
-    lmi_gpu_timer timer[LMI_GPU_TIMERS];
-    uint32_t timer_count;
+    const char *said;    /* the last reason that was given */
+    bool told;           /* that the host has a part */
+    bool timed;          /* waits after every launch, and counts the device's time: lmi_gpu_time_kernels */
     uint32_t told_stops; /* bits, as LMI_GPU_RIGID: why substeps were the host's, as far as it was said */
     uint32_t wary;       /* steps for which the host does the contacts */
     uint32_t fast_steps; /* steps for which bodies may answer colliders as a whole, because one did */
@@ -278,7 +298,8 @@ void lmi_gpu_finish(const lm_world *world);
 /* buffer.c: all return false and keep the status after a failure. */
 bool lmi_gpu_time_kernels(lmi_gpu *gpu, bool timed); /* for benchmarks: from now on, or no more */
 bool lmi_gpu_reserve(lmi_gpu *gpu, lmi_gpu_buffer *buffer, size_t size);
-void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer);
+void lmi_gpu_free(lmi_gpu *gpu, lmi_gpu_buffer *buffer); /* before the end, where another takes its place */
+void lmi_gpu_free_memories(lmi_gpu *gpu);
 bool lmi_gpu_write(lmi_gpu *gpu, const lmi_gpu_buffer *to, size_t offset, const void *from, size_t size);
 bool lmi_gpu_read(lmi_gpu *gpu, const lmi_gpu_buffer *from, size_t offset, void *to, size_t size);
 bool lmi_gpu_copy(lmi_gpu *gpu, const lmi_gpu_buffer *from, const lmi_gpu_buffer *to, size_t size);
@@ -330,14 +351,39 @@ typedef struct lmi_gpu_argument {
     }
 bool lmi_gpu_run(lmi_gpu *gpu, cl_kernel kernel, const lmi_gpu_argument *arguments, uint32_t count,
                  const size_t groups[2], const size_t group[2]);
+#define LMI_GPU_RUN(kernel, arguments, groups, group)                                                                  \
+    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
 
-/* program.c: builds a program from texts that are compiled in; null after a failure, with the compiler's words in the log. */
-cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options);
+/* As many groups of 64 as hold `count`. */
+#define LMI_GPU_GROUPS_OF(count)                                                                                       \
+    {                                                                                                                  \
+        ((count) + 63) / 64, 1                                                                                         \
+    }
+
+/* program.c: builds a program from texts that are compiled in, with these options of the compiler (null: those that all kernels
+ * share); false after a failure, with the compiler's words in the log. */
+bool lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, cl_program *to, const char *const *texts, const char *options);
 int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size); /* names that all kernels share */
 int lmi_gpu_lattice_options(char *to, size_t size);                    /* and those of lattices */
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu);
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind);
-cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name);
+
+/* Kernels of a program, by name, to where they are kept, which has to last as long as the device; those that are there stay. */
+typedef struct lmi_gpu_named {
+    cl_kernel *to;
+    const char *name;
+} lmi_gpu_named;
+bool lmi_gpu_find_kernels(lmi_gpu *gpu, cl_program program, const lmi_gpu_named *kernels, size_t count);
+#define LMI_GPU_FIND(program, kernels) lmi_gpu_find_kernels(gpu, program, kernels, sizeof(kernels) / sizeof *(kernels))
+
+/* A program and its kernels are no longer wanted: where they are kept is null from then on. All programs. */
+void lmi_gpu_drop_program(lmi_gpu *gpu, cl_program *program);
+void lmi_gpu_free_programs(lmi_gpu *gpu);
+
+/* Zeros for the state of one of the files here, until the device is closed; null without memory. `end` frees what it has of the
+ * host's memory; may be null. */
+typedef void lmi_gpu_end_part(lmi_gpu *gpu, void *part);
+void *lmi_gpu_make_part(lmi_gpu *gpu, size_t size, lmi_gpu_end_part *end);
 
 /* Whether there are so few lattices that each gets a large work-group to conclude a substep. */
 static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_count <= 64; }
@@ -347,9 +393,6 @@ static inline bool lmi_gpu_has_few(const lmi_gpu *gpu) { return gpu->lattice_cou
 bool lmi_gpu_bring(lm_world *world, const lmi_gpu_buffer *records,
                    uint32_t batch); /* LMI_GPU_NONE: all that are behind */
 void lmi_gpu_lose(lm_world *world, const char *why);
-
-/* look.c and skins.c: the end. */
-void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu);
 
 /* Particles are read back through a copy of their own: up to so many, or where they are in many batches. */
 #define LMI_GPU_STAGED (1u << 22)

@@ -6,9 +6,6 @@
 
 static const size_t group[2] = {64, 1};
 
-#define RUN(kernel, arguments, groups)                                                                                 \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 bool lmi_gpu_has_held(const lm_world *world)
 {
     return world->pins.alive || world->drags.alive || world->skeletons.alive;
@@ -18,15 +15,8 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_held *held)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "held_records.h", "vec.h", "held.h",
                                         "held.cl",    NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    held->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!held->program) {
-        return false;
-    }
-    held->grip = lmi_gpu_kernel(gpu, held->program, "held_grip");
-    held->drag = lmi_gpu_kernel(gpu, held->program, "held_drag");
-    return held->grip && held->drag;
+    const lmi_gpu_named kernels[] = {{&held->grip, "held_grip"}, {&held->drag, "held_drag"}};
+    return lmi_gpu_build(world, gpu, &held->program, texts, NULL) && LMI_GPU_FIND(held->program, kernels);
 }
 
 /* --- what no step changes --- */
@@ -258,13 +248,23 @@ static bool upload(const held_layout *l, lmi_gpu *gpu, lmi_gpu_held *held)
            lmi_gpu_put(gpu, &held->forces, held->force, 4 * (size_t)l->drags.count * sizeof(float));
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_held *held = part;
+    lmi_release(gpu->memory, held->carrier, held->carrier_capacity, sizeof *held->carrier);
+    lmi_release(gpu->memory, held->mover, held->mover_capacity, sizeof *held->mover);
+    lmi_release(gpu->memory, held->dragged, held->drag_capacity, sizeof *held->dragged);
+    lmi_release(gpu->memory, held->drag_slot, held->slot_capacity, sizeof *held->drag_slot);
+    lmi_release(gpu->memory, held->force, held->force_capacity, 4 * sizeof *held->force);
+}
+
 bool lmi_gpu_held_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->grips) {
         return true;
     }
     if (!gpu->held) {
-        gpu->held = lmi_allocate(&world->memory, 1, sizeof *gpu->held);
+        gpu->held = lmi_gpu_make_part(gpu, sizeof *gpu->held, end);
         if (!gpu->held || !build(world, gpu, gpu->held)) {
             return false;
         }
@@ -339,7 +339,7 @@ static bool grip(lmi_gpu *gpu, const lmi_gpu_buffer *grips, const lmi_gpu_buffer
                                           LMI_GPU_BUFFER(gpu->v),      LMI_GPU_VALUE(h),
                                           LMI_GPU_VALUE(pulls)};
     const size_t groups[2] = {count, 1};
-    return count == 0 || RUN(held->grip, arguments, groups);
+    return count == 0 || LMI_GPU_RUN(held->grip, arguments, groups, group);
 }
 
 bool lmi_gpu_held_pull(lmi_gpu *gpu, const lmi_step *step)
@@ -359,7 +359,7 @@ bool lmi_gpu_held_pull(lmi_gpu *gpu, const lmi_step *step)
     const size_t groups[2] = {held->grip_count, 1};
     return lmi_gpu_write(gpu, &held->carriers, 0, held->carrier, held->carrier_count * sizeof *held->carrier) &&
            lmi_gpu_write(gpu, &held->drags, 0, held->dragged, held->drag_count * sizeof *held->dragged) &&
-           (held->grip_count == 0 || RUN(held->drag, drag, groups)) &&
+           (held->grip_count == 0 || LMI_GPU_RUN(held->drag, drag, groups, group)) &&
            grip(gpu, &held->pulls, &held->pulled, held->pull_count, h, 1);
 }
 
@@ -381,35 +381,4 @@ void lmi_gpu_held_put(lm_world *world, lmi_gpu *gpu)
         const float *force = held->force + 4 * (size_t)n;
         LMI_POOL_AT(&world->drags, lmi_drag, held->drag_slot[n])->force = (lm_vec3){force[0], force[1], force[2]};
     }
-}
-
-void lmi_gpu_held_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_held *held = gpu->held;
-    if (!held) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&held->holds,          &held->held,         &held->pulls, &held->pulled,
-                                   &held->links,          &held->carriers,     &held->grips, &held->drags,
-                                   &held->drag_particles, &held->drag_weights, &held->forces};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    if (held->grip) {
-        gpu->cl.clReleaseKernel(held->grip);
-    }
-    if (held->drag) {
-        gpu->cl.clReleaseKernel(held->drag);
-    }
-    if (held->program) {
-        gpu->cl.clReleaseProgram(held->program);
-    }
-    lmi_memory *memory = &world->memory;
-    lmi_release(memory, held->carrier, held->carrier_capacity, sizeof *held->carrier);
-    lmi_release(memory, held->mover, held->mover_capacity, sizeof *held->mover);
-    lmi_release(memory, held->dragged, held->drag_capacity, sizeof *held->dragged);
-    lmi_release(memory, held->drag_slot, held->slot_capacity, sizeof *held->drag_slot);
-    lmi_release(memory, held->force, held->force_capacity, 4 * sizeof *held->force);
-    lmi_release(memory, held, 1, sizeof *held);
-    gpu->held = NULL;
 }

@@ -27,7 +27,6 @@ bool lmi_gpu_has_held(const lm_world *world);
 
 /* Everything that no step changes, after the bodies have been laid out. False after a failure. */
 bool lmi_gpu_held_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_held_free(lm_world *world, lmi_gpu *gpu);
 
 /* After the particles have moved: where movers and bones are and what drags pull to, then drags and bones; and after the
  * colliders, what is held. The bodies have to be measured afterwards. */

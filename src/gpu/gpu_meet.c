@@ -11,13 +11,6 @@
 #define WIDE 256
 
 /* As many work-groups of 64 as `count` items need. */
-#define GROUPS_OF(count)                                                                                               \
-    {                                                                                                                  \
-        ((count) + 63) / 64, 1                                                                                         \
-    }
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 static const size_t group[2] = {64, 1}, wide[2] = {WIDE, 1}, one[2] = {1, 1};
 
 bool lmi_gpu_meet_keep(lmi_gpu *gpu)
@@ -50,9 +43,10 @@ static bool fill_grid(lmi_gpu *gpu, const lmi_gpu_meet *m, double h)
                                      LMI_GPU_BUFFER(m->first_of_bucket)};
     const lmi_gpu_argument fill[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(m->buckets),
                                      LMI_GPU_BUFFER(m->members)};
-    const size_t all[2] = GROUPS_OF(table), bodies[2] = GROUPS_OF(count);
-    return RUN(m->boxes, boxes, all, group) && RUN(m->grid, grid, one, wide) && RUN(m->cells, cells, bodies, group) &&
-           RUN(m->scan, scan, one, wide) && RUN(m->fill, fill, bodies, group);
+    const size_t all[2] = LMI_GPU_GROUPS_OF(table), bodies[2] = LMI_GPU_GROUPS_OF(count);
+    return LMI_GPU_RUN(m->boxes, boxes, all, group) && LMI_GPU_RUN(m->grid, grid, one, wide) &&
+           LMI_GPU_RUN(m->cells, cells, bodies, group) && LMI_GPU_RUN(m->scan, scan, one, wide) &&
+           LMI_GPU_RUN(m->fill, fill, bodies, group);
 }
 
 bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
@@ -68,8 +62,8 @@ bool lmi_gpu_meet_partners(lmi_gpu *gpu, double h)
                                          LMI_GPU_VALUE(table),
                                          LMI_GPU_BUFFER(m->partner_lists),
                                          LMI_GPU_BUFFER(gpu->stop)};
-    const size_t bodies[2] = GROUPS_OF(count);
-    return fill_grid(gpu, m, h) && RUN(m->partners, partners, bodies, group) && lmi_gpu_find_waking(gpu);
+    const size_t bodies[2] = LMI_GPU_GROUPS_OF(count);
+    return fill_grid(gpu, m, h) && LMI_GPU_RUN(m->partners, partners, bodies, group) && lmi_gpu_find_waking(gpu);
 }
 
 bool lmi_gpu_meet_place(lmi_gpu *gpu)
@@ -83,6 +77,7 @@ bool lmi_gpu_meet_place(lmi_gpu *gpu)
                                         LMI_GPU_BUFFER(m->map_rider),  LMI_GPU_BUFFER(m->map_hold),
                                         LMI_GPU_BUFFER(m->map_across), LMI_GPU_BUFFER(gpu->x),
                                         LMI_GPU_BUFFER(m->map_now)};
-    const size_t point_groups[2] = GROUPS_OF(points), map_groups[2] = GROUPS_OF(maps);
-    return RUN(m->place, of_points, point_groups, group) && (maps == 0 || RUN(m->carry, of_maps, map_groups, group));
+    const size_t point_groups[2] = LMI_GPU_GROUPS_OF(points), map_groups[2] = LMI_GPU_GROUPS_OF(maps);
+    return LMI_GPU_RUN(m->place, of_points, point_groups, group) &&
+           (maps == 0 || LMI_GPU_RUN(m->carry, of_maps, map_groups, group));
 }

@@ -21,7 +21,6 @@ typedef struct lmi_gpu_meet {
 
 /* meet_layout.c: everything that does not change in a step, where bodies meet on the device. False after a failure. */
 bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu);
 
 /* gpu_meet.c. The state before a substep, which the host may have to do after all. */
 bool lmi_gpu_meet_keep(lmi_gpu *gpu);

@@ -21,9 +21,6 @@
 
 bool lmi_gpu_has_kinds(const lmi_gpu *gpu) { return gpu->matters && gpu->matters->count > 0; }
 
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 static const size_t group[2] = {64, 1};
 
 static bool build_regions(const lm_world *world, lmi_gpu *gpu)
@@ -55,16 +52,12 @@ static bool build_regions(const lm_world *world, lmi_gpu *gpu)
     length += lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
     snprintf(options + length, sizeof options - (size_t)length,
              " -DLINEAR -DLMI_LATTICE_AFFINE=%d -DLM_MAX_EXAMPLES=%d", LMI_LATTICE_ALL_CONSTANTS, LM_MAX_EXAMPLES);
-    k->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!k->program) {
-        return false;
-    }
-    k->local = lmi_gpu_kernel(gpu, k->program, "kind_local");
-    k->gather_lists = lmi_gpu_kernel(gpu, k->program, "kind_gather_lists");
-    k->scatter_lists = lmi_gpu_kernel(gpu, k->program, "kind_scatter_lists");
-    k->measure = lmi_gpu_kernel(gpu, k->program, "kind_measure");
-    k->fit = lmi_gpu_kernel(gpu, k->program, "kind_fit");
-    return k->local && k->gather_lists && k->measure && k->fit && k->scatter_lists;
+    const lmi_gpu_named kernels[] = {{&k->local, "kind_local"},
+                                     {&k->gather_lists, "kind_gather_lists"},
+                                     {&k->scatter_lists, "kind_scatter_lists"},
+                                     {&k->measure, "kind_measure"},
+                                     {&k->fit, "kind_fit"}};
+    return lmi_gpu_build(world, gpu, &k->program, texts, options) && LMI_GPU_FIND(k->program, kernels);
 }
 
 static bool build_parts(const lm_world *world, lmi_gpu *gpu)
@@ -75,16 +68,10 @@ static bool build_parts(const lm_world *world, lmi_gpu *gpu)
     if (k->part_count == 0 || k->parts_program) {
         return true;
     }
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    k->parts_program = lmi_gpu_build(world, gpu, texts, options);
-    if (!k->parts_program) {
-        return false;
-    }
-    k->prepare_parts = lmi_gpu_kernel(gpu, k->parts_program, "prepare_parts");
-    k->measure_parts = lmi_gpu_kernel(gpu, k->parts_program, "measure_parts");
-    k->conclude_parts = lmi_gpu_kernel(gpu, k->parts_program, "conclude_parts");
-    return k->prepare_parts && k->measure_parts && k->conclude_parts;
+    const lmi_gpu_named kernels[] = {{&k->prepare_parts, "prepare_parts"},
+                                     {&k->measure_parts, "measure_parts"},
+                                     {&k->conclude_parts, "conclude_parts"}};
+    return lmi_gpu_build(world, gpu, &k->parts_program, texts, NULL) && LMI_GPU_FIND(k->parts_program, kernels);
 }
 
 static bool build_tiles(const lm_world *world, lmi_gpu *gpu, lmi_gpu_kind_tiles *v)
@@ -99,10 +86,8 @@ static bool build_tiles(const lm_world *world, lmi_gpu *gpu, lmi_gpu_kind_tiles 
                        " -DCONTRACT -DKINDS -DLINEAR -DW=%u -DTILE_X=16 -DTILE_Y=%u -DCELLS=0 -DLATTICE_ROW=%d%s",
                        v->width, v->tile_y, LMI_GPU_MATTER_ROW, v->surfaces ? " -DSURFACES" : "");
     lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
-    v->program = lmi_gpu_build(world, gpu, texts, options);
-    v->moments = v->program ? lmi_gpu_kernel(gpu, v->program, "kind_moments") : NULL;
-    v->move = v->program ? lmi_gpu_kernel(gpu, v->program, "kind_move") : NULL;
-    return v->moments && v->move;
+    const lmi_gpu_named kernels[] = {{&v->moments, "kind_moments"}, {&v->move, "kind_move"}};
+    return lmi_gpu_build(world, gpu, &v->program, texts, options) && LMI_GPU_FIND(v->program, kernels);
 }
 
 lmi_gpu_kind_tiles *lmi_gpu_kind_tiles_find(const lm_world *world, lmi_gpu *gpu, uint32_t width, bool surfaces)
@@ -137,7 +122,7 @@ bool lmi_gpu_kinds_prepare(lmi_gpu *gpu, double h, const float change[3])
         LMI_GPU_VALUE(count),        LMI_GPU_VALUE(h),         LMI_GPU_VALUE(change[0]),
         LMI_GPU_VALUE(change[1]),    LMI_GPU_VALUE(change[2]), LMI_GPU_BUFFER(gpu->stop)};
     const size_t groups[2] = {(count + 7) / 8, 1}; /* HERD in body.cl */
-    return RUN(k->prepare_parts, arguments, groups, group);
+    return LMI_GPU_RUN(k->prepare_parts, arguments, groups, group);
 }
 
 static bool find_local(lmi_gpu *gpu, const lmi_gpu_matters *k)
@@ -148,7 +133,7 @@ static bool find_local(lmi_gpu *gpu, const lmi_gpu_matters *k)
         LMI_GPU_BUFFER(k->parts), LMI_GPU_BUFFER(k->part_of), LMI_GPU_BUFFER(k->corners),   LMI_GPU_BUFFER(gpu->x),
         LMI_GPU_BUFFER(gpu->v),   LMI_GPU_BUFFER(k->values),  LMI_GPU_BUFFER(k->velocities)};
     const size_t groups[2] = {(places + 63) / 64, 1};
-    return RUN(k->local, arguments, groups, group);
+    return LMI_GPU_RUN(k->local, arguments, groups, group);
 }
 
 static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint velocities)
@@ -167,7 +152,7 @@ static bool gather_lists(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint velocit
         LMI_GPU_BUFFER(*(velocities ? &k->velocities : &k->values)),
         LMI_GPU_BUFFER(*(velocities ? &k->velocity_corrections : &k->irregular_moments))};
     const size_t groups[2] = {(lanes + 63) / 64, 1};
-    return lanes == 0 || RUN(k->gather_lists, arguments, groups, group);
+    return lanes == 0 || LMI_GPU_RUN(k->gather_lists, arguments, groups, group);
 }
 
 static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_matters *k)
@@ -178,7 +163,7 @@ static bool scatter_lists(lmi_gpu *gpu, const lmi_gpu_matters *k)
         LMI_GPU_VALUE(lanes),      LMI_GPU_BUFFER(l->groups),  LMI_GPU_BUFFER(l->who),  LMI_GPU_BUFFER(l->member),
         LMI_GPU_BUFFER(l->offset), LMI_GPU_BUFFER(k->matters), LMI_GPU_BUFFER(k->kept), LMI_GPU_BUFFER(k->corrections)};
     const size_t groups[2] = {(lanes + 63) / 64, 1};
-    return lanes == 0 || RUN(k->scatter_lists, arguments, groups, group);
+    return lanes == 0 || LMI_GPU_RUN(k->scatter_lists, arguments, groups, group);
 }
 
 /* Of positions, or of velocities. */
@@ -199,7 +184,7 @@ static bool gather_moments(lmi_gpu *gpu, const lmi_gpu_matters *k, cl_uint veloc
             LMI_GPU_VALUE(velocities),
             LMI_GPU_BUFFER(*(velocities ? &k->velocity_moments : &k->moments))};
         const size_t groups[2] = {v->count, 1}, tile[2] = {16, v->tile_y};
-        ok = v->count == 0 || RUN(v->moments, arguments, groups, tile);
+        ok = v->count == 0 || LMI_GPU_RUN(v->moments, arguments, groups, tile);
     }
     return ok;
 }
@@ -214,7 +199,7 @@ static bool find_mixes(lmi_gpu *gpu, const lmi_gpu_matters *k)
                                           LMI_GPU_BUFFER(k->constants), LMI_GPU_BUFFER(k->moments),
                                           LMI_GPU_BUFFER(k->plastics),  LMI_GPU_BUFFER(*channels)};
     const size_t groups[2] = {(places + 63) / 64, 1};
-    return RUN(k->measure, arguments, groups, group) && lmi_gpu_examples_solve(gpu, true);
+    return LMI_GPU_RUN(k->measure, arguments, groups, group) && lmi_gpu_examples_solve(gpu, true);
 }
 
 static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_matters *k, double h)
@@ -229,7 +214,7 @@ static bool fit_regions(lmi_gpu *gpu, const lmi_gpu_matters *k, double h)
                                           LMI_GPU_BUFFER(k->plastics),   LMI_GPU_BUFFER(*channels),
                                           LMI_GPU_BUFFER(k->transforms), LMI_GPU_BUFFER(k->kept)};
     const size_t groups[2] = {(places + 63) / 64, 1};
-    return RUN(k->fit, arguments, groups, group);
+    return LMI_GPU_RUN(k->fit, arguments, groups, group);
 }
 
 bool lmi_gpu_kinds_fit(lmi_gpu *gpu, double h)
@@ -253,7 +238,7 @@ static bool move_tiles(lmi_gpu *gpu, const lmi_gpu_matters *k, const lmi_gpu_kin
                                           LMI_GPU_BUFFER(k->corrections), LMI_GPU_BUFFER(gpu->surfaces),
                                           LMI_GPU_BUFFER(gpu->partials),  LMI_GPU_VALUE(h)};
     const size_t groups[2] = {v->count, 1}, tile[2] = {16, v->tile_y};
-    return v->count == 0 || RUN(v->move, arguments, groups, tile);
+    return v->count == 0 || LMI_GPU_RUN(v->move, arguments, groups, tile);
 }
 
 bool lmi_gpu_kinds_move(lmi_gpu *gpu, float h)
@@ -279,8 +264,8 @@ bool lmi_gpu_kinds_conclude(lmi_gpu *gpu, double h, bool after_upload)
     const lmi_gpu_argument conclude[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(k->parts),
                                          LMI_GPU_BUFFER(gpu->partials), LMI_GPU_VALUE(h), LMI_GPU_VALUE(measured)};
     const size_t chunks[2] = {k->chunk_count, 1}, parts[2] = {k->part_count, 1};
-    return (!measured || RUN(k->measure_parts, measure, chunks, group)) &&
-           RUN(k->conclude_parts, conclude, parts, group);
+    return (!measured || LMI_GPU_RUN(k->measure_parts, measure, chunks, group)) &&
+           LMI_GPU_RUN(k->conclude_parts, conclude, parts, group);
 }
 
 /* --- the way back --- */
@@ -396,76 +381,4 @@ bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu)
         }
     }
     return part == 0 || lmi_gpu_write(gpu, &k->parts, 0, k->part, part * sizeof *k->part);
-}
-
-void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_matters *k = gpu->matters;
-    if (!k) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&k->matters,
-                                   &k->owners,
-                                   &k->corners,
-                                   &k->values,
-                                   &k->moments,
-                                   &k->transforms,
-                                   &k->velocities,
-                                   &k->velocity_moments,
-                                   &k->velocity_corrections,
-                                   &k->rows,
-                                   &k->constants,
-                                   &k->irregular,
-                                   &k->irregular_moments,
-                                   &k->kept,
-                                   &k->corrected,
-                                   &k->corrections,
-                                   &k->gather.groups,
-                                   &k->gather.who,
-                                   &k->gather.member,
-                                   &k->gather.offset,
-                                   &k->scatter.groups,
-                                   &k->scatter.who,
-                                   &k->scatter.member,
-                                   &k->scatter.offset,
-                                   &k->plastics,
-                                   &k->kept_plastics,
-                                   &k->part_of,
-                                   &k->parts,
-                                   &k->parts_before,
-                                   &k->part_chunks,
-                                   &k->part_members};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {k->local, k->gather_lists,  k->scatter_lists, k->measure,
-                                 k->fit,   k->prepare_parts, k->measure_parts, k->conclude_parts};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    for (uint32_t n = 0; n < k->tiled; n++) {
-        cl_kernel const own[] = {k->tiles[n].moments, k->tiles[n].move};
-        lmi_gpu_free(gpu, &k->tiles[n].buffer);
-        for (int i = 0; i < 2; i++) {
-            if (own[i]) {
-                gpu->cl.clReleaseKernel(own[i]);
-            }
-        }
-        if (k->tiles[n].program) {
-            gpu->cl.clReleaseProgram(k->tiles[n].program);
-        }
-    }
-    cl_program const programs[] = {k->program, k->parts_program};
-    for (int n = 0; n < 2; n++) {
-        if (programs[n]) {
-            gpu->cl.clReleaseProgram(programs[n]);
-        }
-    }
-    lmi_release(&world->memory, k->matter, k->matter_capacity, sizeof *k->matter);
-    lmi_release(&world->memory, k->part, k->part_capacity, sizeof *k->part);
-    lmi_release(&world->memory, k->room, k->room_size, sizeof *k->room);
-    lmi_release(&world->memory, k, 1, sizeof *k);
-    gpu->matters = NULL;
 }

@@ -82,6 +82,5 @@ bool lmi_gpu_kinds_restore(lmi_gpu *gpu);
 bool lmi_gpu_kinds_read(const lm_world *world, lmi_gpu *gpu, bool before);
 void lmi_gpu_kinds_put(lm_world *world, lmi_gpu *gpu);
 bool lmi_gpu_kinds_bound(const lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_kinds_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

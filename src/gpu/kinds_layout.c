@@ -61,6 +61,14 @@ static bool add_word(const layout *l, array *to, uint32_t word)
     return at != NULL;
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_matters *k = part;
+    lmi_release(gpu->memory, k->matter, k->matter_capacity, sizeof *k->matter);
+    lmi_release(gpu->memory, k->part, k->part_capacity, sizeof *k->part);
+    lmi_release(gpu->memory, k->room, k->room_size, sizeof *k->room);
+}
+
 bool lmi_gpu_kinds_begin(layout *l)
 {
     lm_world *world = l->world;
@@ -76,7 +84,7 @@ bool lmi_gpu_kinds_begin(layout *l)
         return true;
     }
     if (!l->gpu->matters) {
-        l->gpu->matters = lmi_allocate(&world->memory, 1, sizeof *l->gpu->matters);
+        l->gpu->matters = lmi_gpu_make_part(l->gpu, sizeof *l->gpu->matters, end);
         if (!l->gpu->matters) {
             return false;
         }

@@ -29,11 +29,9 @@ static bool add_body(lm_world *world, const lmi_gpu_body *record, uint32_t index
 
 static bool build(lmi_gpu *gpu, const lmi_gpu_clusters *c, lmi_gpu_larges *l)
 {
-    l->pull = lmi_gpu_kernel(gpu, c->program, "large_pull");
-    l->extra = lmi_gpu_kernel(gpu, c->program, "large_extra");
-    l->move = lmi_gpu_kernel(gpu, c->program, "large_move");
-    l->end = lmi_gpu_kernel(gpu, c->program, "large_end");
-    return l->pull && l->extra && l->move && l->end;
+    const lmi_gpu_named kernels[] = {
+        {&l->pull, "large_pull"}, {&l->extra, "large_extra"}, {&l->move, "large_move"}, {&l->end, "large_end"}};
+    return LMI_GPU_FIND(c->program, kernels);
 }
 
 bool lmi_gpu_large_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_clusters *clusters)
@@ -45,7 +43,7 @@ bool lmi_gpu_large_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_clusters
         ok = gpu->records[n].particles <= LMI_GPU_LARGE || add_body(world, &gpu->records[n], n, &chunks, &bodies);
     }
     if (ok && bodies.count && !l) {
-        l = gpu->larges = lmi_allocate(&world->memory, 1, sizeof *l);
+        l = gpu->larges = lmi_gpu_make_part(gpu, sizeof *l, NULL);
         ok = l && build(gpu, clusters, l);
     }
     if (l) {
@@ -85,23 +83,4 @@ bool lmi_gpu_large_move(lmi_gpu *gpu, const lmi_gpu_clusters *c, double h, const
            lmi_gpu_run(gpu, l->extra, extra, sizeof extra / sizeof *extra, bodies, many) &&
            lmi_gpu_run(gpu, l->move, move, sizeof move / sizeof *move, chunks, few) &&
            lmi_gpu_run(gpu, l->end, end, sizeof end / sizeof *end, bodies, many);
-}
-
-void lmi_gpu_large_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_larges *l = gpu->larges;
-    if (!l) {
-        return;
-    }
-    lmi_gpu_free(gpu, &l->chunks);
-    lmi_gpu_free(gpu, &l->bodies);
-    lmi_gpu_free(gpu, &l->partials);
-    cl_kernel const kernels[] = {l->pull, l->extra, l->move, l->end};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    lmi_release(&world->memory, l, 1, sizeof *l);
-    gpu->larges = NULL;
 }

@@ -12,6 +12,5 @@ bool lmi_gpu_large_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_clusters
 
 /* What the launch of `move` leaves out. change: of velocities, by gravity and fields. */
 bool lmi_gpu_large_move(lmi_gpu *gpu, const lmi_gpu_clusters *clusters, double h, const float change[3]);
-void lmi_gpu_large_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

@@ -29,18 +29,22 @@ struct lmi_gpu_looks {
 static bool build(lm_world *world, lmi_gpu *gpu, struct lmi_gpu_looks *l)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "look.cl", NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    l->program = lmi_gpu_build(world, gpu, texts, options);
-    l->bodies = l->program ? lmi_gpu_kernel(gpu, l->program, "look_bodies") : NULL;
-    l->totals = l->program ? lmi_gpu_kernel(gpu, l->program, "look_totals") : NULL;
-    return l->bodies && l->totals;
+    const lmi_gpu_named kernels[] = {{&l->bodies, "look_bodies"}, {&l->totals, "look_totals"}};
+    return lmi_gpu_build(world, gpu, &l->program, texts, NULL) && LMI_GPU_FIND(l->program, kernels);
+}
+
+static void end(lmi_gpu *gpu, void *part)
+{
+    struct lmi_gpu_looks *l = part;
+    lmi_release(gpu->memory, l->of_bodies.here, l->of_bodies.room, sizeof(double));
+    lmi_release(gpu->memory, l->of_chunks.here, l->of_chunks.room, sizeof(double));
+    lmi_release(gpu->memory, l->index, l->slot_room, sizeof *l->index);
 }
 
 static struct lmi_gpu_looks *looks_of(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->looks) {
-        gpu->looks = lmi_allocate(&world->memory, 1, sizeof *gpu->looks);
+        gpu->looks = lmi_gpu_make_part(gpu, sizeof *gpu->looks, end);
     }
     struct lmi_gpu_looks *l = gpu->looks;
     if (!l || l->off || (!l->program && !build(world, gpu, l))) {
@@ -331,28 +335,4 @@ bool lmi_gpu_look_totals(const lm_world *world, lm_totals *totals)
 {
     lmi_gpu *gpu = begin_look(world, LMI_GPU_NONE);
     return gpu && end_look(world, gpu, add_totals((lm_world *)world, gpu, totals));
-}
-
-void lmi_gpu_looks_free(lm_world *world, lmi_gpu *gpu)
-{
-    struct lmi_gpu_looks *l = gpu->looks;
-    if (!l) {
-        return;
-    }
-    lmi_gpu_free(gpu, &l->of_bodies.there);
-    lmi_gpu_free(gpu, &l->of_chunks.there);
-    if (l->bodies) {
-        gpu->cl.clReleaseKernel(l->bodies);
-    }
-    if (l->totals) {
-        gpu->cl.clReleaseKernel(l->totals);
-    }
-    if (l->program) {
-        gpu->cl.clReleaseProgram(l->program);
-    }
-    lmi_release(&world->memory, l->of_bodies.here, l->of_bodies.room, sizeof(double));
-    lmi_release(&world->memory, l->of_chunks.here, l->of_chunks.room, sizeof(double));
-    lmi_release(&world->memory, l->index, l->slot_room, sizeof *l->index);
-    lmi_release(&world->memory, l, 1, sizeof *l);
-    gpu->looks = NULL;
 }

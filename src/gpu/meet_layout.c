@@ -227,20 +227,14 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_meet *m)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "wall_records.h", "account_records.h", "vec.h",
                                         "vec.c",      "stretch.h", "meet.cl",        "account.cl",        NULL};
-    static const char *const names[] = {"meet_boxes", "meet_grid",     "meet_cells", "meet_scan",
-                                        "meet_fill",  "meet_partners", "meet_place", "meet_carry"};
-    cl_kernel *const kernels[] = {&m->boxes, &m->grid,     &m->cells, &m->scan,
-                                  &m->fill,  &m->partners, &m->place, &m->carry};
+    const lmi_gpu_named kernels[] = {{&m->boxes, "meet_boxes"}, {&m->grid, "meet_grid"},
+                                     {&m->cells, "meet_cells"}, {&m->scan, "meet_scan"},
+                                     {&m->fill, "meet_fill"},   {&m->partners, "meet_partners"},
+                                     {&m->place, "meet_place"}, {&m->carry, "meet_carry"}};
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DACCOUNT_ENDS");
-    m->program = lmi_gpu_build(world, gpu, texts, options);
-    bool ok = m->program != NULL;
-    for (size_t n = 0; ok && n < sizeof names / sizeof *names; n++) {
-        *kernels[n] = lmi_gpu_kernel(gpu, m->program, names[n]);
-        ok = *kernels[n] != NULL;
-    }
-    return ok;
+    return lmi_gpu_build(world, gpu, &m->program, texts, options) && LMI_GPU_FIND(m->program, kernels);
 }
 
 static bool gather(meet_layout *l)
@@ -262,7 +256,7 @@ bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu)
         return true;
     }
     if (!gpu->meet) {
-        gpu->meet = lmi_allocate(&world->memory, 1, sizeof *gpu->meet);
+        gpu->meet = lmi_gpu_make_part(gpu, sizeof *gpu->meet, NULL);
         if (!gpu->meet || !build(world, gpu, gpu->meet)) {
             return false;
         }
@@ -288,32 +282,4 @@ bool lmi_gpu_meet_lay_out(lm_world *world, lmi_gpu *gpu)
     drop(world, &l.meeters, sizeof(lmi_gpu_meeter));
     drop(world, &l.moulds, sizeof(known_mould));
     return ok;
-}
-
-void lmi_gpu_meet_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_meet *m = gpu->meet;
-    if (!m) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {
-        &m->meeters,   &m->cell_grid,       &m->buckets,     &m->first_of_bucket, &m->members,       &m->partner_lists,
-        &m->owner,     &m->point_first,     &m->point_rider, &m->point_weight,    &m->now,           &m->map_first,
-        &m->map_rider, &m->map_hold,        &m->map_across,  &m->map_now,         &m->map_given,     &m->depths,
-        &m->cubes,     &m->first_of_points, &m->point_of,    &m->weight_of,       &m->first_of_maps, &m->map_of,
-        &m->hold_of,   &m->kept_x,          &m->kept_v};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {m->boxes, m->grid, m->cells, m->scan, m->fill, m->partners, m->place, m->carry};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (m->program) {
-        gpu->cl.clReleaseProgram(m->program);
-    }
-    lmi_release(&world->memory, m, 1, sizeof *m);
-    gpu->meet = NULL;
 }

@@ -376,13 +376,10 @@ static bool clear_rows(gathered *l)
 
 static bool build(lmi_gpu *gpu, const lmi_gpu_clusters *c, lmi_gpu_octrees *o)
 {
-    o->up = lmi_gpu_kernel(gpu, c->program, "octree_up");
-    o->moments = lmi_gpu_kernel(gpu, c->program, "octree_moments");
-    o->match = lmi_gpu_kernel(gpu, c->program, "octree_match");
-    o->pieces_kernel = lmi_gpu_kernel(gpu, c->program, "octree_pieces");
-    o->down = lmi_gpu_kernel(gpu, c->program, "octree_down");
-    o->pull = lmi_gpu_kernel(gpu, c->program, "octree_pull");
-    return o->up && o->moments && o->match && o->pieces_kernel && o->down && o->pull;
+    const lmi_gpu_named kernels[] = {{&o->up, "octree_up"},       {&o->moments, "octree_moments"},
+                                     {&o->match, "octree_match"}, {&o->pieces_kernel, "octree_pieces"},
+                                     {&o->down, "octree_down"},   {&o->pull, "octree_pull"}};
+    return LMI_GPU_FIND(c->program, kernels);
 }
 
 /* What there is of octrees: false where there are none. `index`: the records of bodies by slot. */
@@ -412,7 +409,7 @@ bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const lmi_gpu_cluste
         return true;
     }
     if (!o) {
-        o = gpu->octrees = lmi_allocate(&world->memory, 1, sizeof *o);
+        o = gpu->octrees = lmi_gpu_make_part(gpu, sizeof *o, NULL);
         if (!o || !build(gpu, clusters, o)) {
             return false;
         }
@@ -570,28 +567,4 @@ bool lmi_gpu_octrees_match(lmi_gpu *gpu, const lmi_gpu_clusters *c, double h)
              pull_particles(gpu, o, c, x, way, h);
     }
     return ok;
-}
-
-void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_octrees *o = gpu->octrees;
-    if (!o) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {
-        &o->order,       &o->first_row,  &o->sums,           &o->leaf,   &o->leaf_offset, &o->node,
-        &o->node_offset, &o->reference,  &o->inverse_weight, &o->spread, &o->region,      &o->region_offset,
-        &o->places,      &o->parent,     &o->parent_offset,  &o->frames, &o->shares,      &o->regions,
-        &o->sum_rows,    &o->transforms, &o->spread_rows,    &o->affine, &o->pieces,      &o->piece_rows};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {o->up, o->moments, o->match, o->pieces_kernel, o->down, o->pull};
-    for (int n = 0; n < 6; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    lmi_release(&world->memory, o, 1, sizeof *o);
-    gpu->octrees = NULL;
 }

@@ -23,6 +23,5 @@ bool lmi_gpu_octrees_lay_out(lm_world *world, lmi_gpu *gpu, const struct lmi_gpu
 /* The moments of regions with examples, before these are matched; then what pulls the particles of all octrees, for `move`. */
 bool lmi_gpu_octrees_begin(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters);
 bool lmi_gpu_octrees_match(lmi_gpu *gpu, const struct lmi_gpu_clusters *clusters, double h);
-void lmi_gpu_octrees_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

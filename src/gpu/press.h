@@ -13,8 +13,7 @@ typedef struct lmi_gpu_presses {
 } lmi_gpu_presses;
 
 /* After solve.h has been laid out. False after a failure. */
-bool lmi_gpu_press_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_press_free(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_press_lay_out(lmi_gpu *gpu);
 
 /* What contacts of bodies are pushed with, once they are filled in, which does nothing where contacts are solved; once they are weighed;
  * and after that is given to the particles. */

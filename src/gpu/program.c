@@ -48,21 +48,53 @@ static void tell_log(const lm_world *world, lmi_gpu *gpu, cl_program program)
     }
 }
 
-cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const *texts, const char *options)
+/* Whether a table of the device has room for one more. */
+static bool reserve_one(lmi_gpu *gpu, void **table, uint32_t *capacity, uint32_t count, size_t size)
 {
+    bool ok = lmi_reserve(gpu->memory, table, capacity, count + 1, size);
+    if (!ok && gpu->status == CL_SUCCESS) {
+        gpu->status = CL_OUT_OF_HOST_MEMORY;
+    }
+    return ok;
+}
+
+static bool reserve_program(lmi_gpu *gpu)
+{
+    void *programs = gpu->programs;
+    bool ok = reserve_one(gpu, &programs, &gpu->program_capacity, gpu->program_count, sizeof *gpu->programs);
+    gpu->programs = programs;
+    return ok;
+}
+
+static bool reserve_kernel(lmi_gpu *gpu)
+{
+    void *kernels = gpu->kernels;
+    bool ok = reserve_one(gpu, &kernels, &gpu->kernel_capacity, gpu->kernel_count, sizeof *gpu->kernels);
+    gpu->kernels = kernels;
+    return ok;
+}
+
+bool lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, cl_program *to, const char *const *texts, const char *options)
+{
+    char common[1024];
     size_t size = 1;
     for (uint32_t n = 0; texts[n]; n++) {
         size += strlen(embedded_find(lmi_embedded_kernels, texts[n])) + 1;
     }
     lmi_memory *memory = (lmi_memory *)&world->memory; /* scratch: nothing of the world changes */
     char *source = lmi_allocate(memory, size, 1);
-    if (!source) {
+    if (!source || !reserve_program(gpu)) {
+        lmi_release(memory, source, size, 1);
         gpu->status = CL_OUT_OF_HOST_MEMORY;
-        return NULL;
+        return false;
     }
     size_t length = 0;
     for (uint32_t n = 0; texts[n]; n++) {
         length += copy_without_includes(embedded_find(lmi_embedded_kernels, texts[n]), source + length);
+    }
+    if (!options) {
+        lmi_gpu_common_options(gpu, common, sizeof common);
+        options = common;
     }
     cl_int status = CL_SUCCESS;
     const char *one = source;
@@ -77,27 +109,69 @@ cl_program lmi_gpu_build(const lm_world *world, lmi_gpu *gpu, const char *const 
     lmi_release(memory, source, size, 1);
     if (status != CL_SUCCESS) {
         gpu->status = gpu->status == CL_SUCCESS ? status : gpu->status;
-        return NULL;
+        return false;
     }
-    return program;
+    gpu->programs[gpu->program_count++] = *to = program;
+    return true;
 }
 
-cl_kernel lmi_gpu_kernel(lmi_gpu *gpu, cl_program program, const char *name)
+bool lmi_gpu_find_kernels(lmi_gpu *gpu, cl_program program, const lmi_gpu_named *kernels, size_t count)
 {
     cl_int status = CL_SUCCESS;
-    cl_kernel kernel = gpu->cl.clCreateKernel(program, name, &status);
-    if (status != CL_SUCCESS && gpu->status == CL_SUCCESS) {
-        gpu->status = status;
+    for (size_t n = 0; n < count; n++) {
+        if (*kernels[n].to) {
+            continue;
+        }
+        if (!reserve_kernel(gpu)) {
+            return false;
+        }
+        cl_kernel kernel = gpu->cl.clCreateKernel(program, kernels[n].name, &status);
+        if (status != CL_SUCCESS) {
+            gpu->status = gpu->status == CL_SUCCESS ? status : gpu->status;
+            return false;
+        }
+        *kernels[n].to = kernel;
+        lmi_gpu_kernel *known = &gpu->kernels[gpu->kernel_count++];
+        *known = (lmi_gpu_kernel){.kept = kernels[n].to, .program = program};
+        snprintf(known->name, sizeof known->name, "%s", kernels[n].name);
     }
-    if (status != CL_SUCCESS) {
-        return NULL;
+    return true;
+}
+
+void lmi_gpu_drop_program(lmi_gpu *gpu, cl_program *program)
+{
+    uint32_t kernels = 0, programs = 0;
+    for (uint32_t n = 0; n < gpu->kernel_count; n++) {
+        const lmi_gpu_kernel known = gpu->kernels[n];
+        if (known.program == *program) {
+            gpu->cl.clReleaseKernel(*known.kept);
+            *known.kept = NULL;
+        } else {
+            gpu->kernels[kernels++] = known;
+        }
     }
-    if (gpu->timer_count < LMI_GPU_TIMERS) {
-        lmi_gpu_timer *timer = &gpu->timer[gpu->timer_count++];
-        *timer = (lmi_gpu_timer){.kernel = kernel};
-        snprintf(timer->name, sizeof timer->name, "%s", name);
+    for (uint32_t n = 0; n < gpu->program_count; n++) {
+        if (gpu->programs[n] == *program) {
+            gpu->cl.clReleaseProgram(*program);
+        } else {
+            gpu->programs[programs++] = gpu->programs[n];
+        }
     }
-    return kernel;
+    gpu->kernel_count = kernels;
+    gpu->program_count = programs;
+    *program = NULL;
+}
+
+void lmi_gpu_free_programs(lmi_gpu *gpu)
+{
+    for (uint32_t n = 0; n < gpu->kernel_count; n++) {
+        gpu->cl.clReleaseKernel(*gpu->kernels[n].kept);
+    }
+    for (uint32_t n = 0; n < gpu->program_count; n++) {
+        gpu->cl.clReleaseProgram(gpu->programs[n]);
+    }
+    lmi_release(gpu->memory, gpu->kernels, gpu->kernel_capacity, sizeof *gpu->kernels);
+    lmi_release(gpu->memory, gpu->programs, gpu->program_capacity, sizeof *gpu->programs);
 }
 
 /* Names that kernels share with the host, as options. */
@@ -121,18 +195,12 @@ bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
 {
     static const char *const texts[] = {"prelude.cl", "records.h",   "vec.h",   "vec.c",
                                         "record.cl",  "conclude.cl", "body.cl", NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    gpu->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!gpu->program) {
-        return false;
-    }
-    gpu->prepare = lmi_gpu_kernel(gpu, gpu->program, "prepare");
-    gpu->conclude = lmi_gpu_kernel(gpu, gpu->program, "conclude");
-    gpu->settle = lmi_gpu_kernel(gpu, gpu->program, "settle");
-    gpu->measure = lmi_gpu_kernel(gpu, gpu->program, "measure");
-    gpu->reduce = lmi_gpu_kernel(gpu, gpu->program, "reduce");
-    return gpu->prepare && gpu->conclude && gpu->settle && gpu->measure && gpu->reduce;
+    const lmi_gpu_named kernels[] = {{&gpu->prepare, "prepare"},
+                                     {&gpu->conclude, "conclude"},
+                                     {&gpu->settle, "settle"},
+                                     {&gpu->measure, "measure"},
+                                     {&gpu->reduce, "reduce"}};
+    return lmi_gpu_build(world, gpu, &gpu->program, texts, NULL) && LMI_GPU_FIND(gpu->program, kernels);
 }
 
 #define LATTICE_CHANNELS(X)                                                                                            \
@@ -190,14 +258,10 @@ static bool build_variant(const lm_world *world, lmi_gpu *gpu, lmi_gpu_variant *
                        v->kind.linear ? " -DLINEAR" : "", v->kind.surfaces ? " -DSURFACES" : "",
                        v->kind.even ? " -DEVEN" : "", v->kind.lists ? " -DLISTS" : "");
     lmi_gpu_lattice_options(options + length, sizeof options - (size_t)length);
-    v->program = lmi_gpu_build(world, gpu, v->kind.cells ? small : tiles, options);
-    if (!v->program) {
-        return false;
-    }
-    v->small = v->kind.cells ? lmi_gpu_kernel(gpu, v->program, "lattice_small") : NULL;
-    v->fit = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_fit");
-    v->move = v->kind.cells ? NULL : lmi_gpu_kernel(gpu, v->program, "lattice_move");
-    return v->small || (v->fit && v->move);
+    const lmi_gpu_named alone[] = {{&v->small, "lattice_small"}};
+    const lmi_gpu_named tiled[] = {{&v->fit, "lattice_fit"}, {&v->move, "lattice_move"}};
+    return lmi_gpu_build(world, gpu, &v->program, v->kind.cells ? small : tiles, options) &&
+           (v->kind.cells ? LMI_GPU_FIND(v->program, alone) : LMI_GPU_FIND(v->program, tiled));
 }
 
 lmi_gpu_variant *lmi_gpu_find_variant(const lm_world *world, lmi_gpu *gpu, const struct lmi_gpu_kind *kind)

@@ -34,21 +34,20 @@ bool lmi_gpu_rest_is_over(const lm_world *world)
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_resting *r)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "rest.cl", NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    r->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!r->program) {
-        return false;
-    }
-    r->chunks = lmi_gpu_kernel(gpu, r->program, "rest_chunks");
-    r->bodies = lmi_gpu_kernel(gpu, r->program, "rest_bodies");
-    return r->chunks && r->bodies;
+    const lmi_gpu_named kernels[] = {{&r->chunks, "rest_chunks"}, {&r->bodies, "rest_bodies"}};
+    return lmi_gpu_build(world, gpu, &r->program, texts, NULL) && LMI_GPU_FIND(r->program, kernels);
+}
+
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_resting *r = part;
+    lmi_release(gpu->memory, r->speed, r->capacity, sizeof *r->speed);
 }
 
 static bool reserve(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->resting) {
-        gpu->resting = lmi_allocate(&world->memory, 1, sizeof *gpu->resting);
+        gpu->resting = lmi_gpu_make_part(gpu, sizeof *gpu->resting, end);
         if (!gpu->resting || !build(world, gpu, gpu->resting)) {
             return false;
         }
@@ -95,26 +94,4 @@ bool lmi_gpu_rest_begins(lm_world *world, double seconds)
         body->still = still_after(world, body, gpu->resting->speed[n], (float)seconds);
     }
     return lmi_sleep_is_due(world);
-}
-
-void lmi_gpu_rest_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_resting *r = gpu->resting;
-    if (!r) {
-        return;
-    }
-    lmi_gpu_free(gpu, &r->squares);
-    lmi_gpu_free(gpu, &r->fastest);
-    if (r->chunks) {
-        gpu->cl.clReleaseKernel(r->chunks);
-    }
-    if (r->bodies) {
-        gpu->cl.clReleaseKernel(r->bodies);
-    }
-    if (r->program) {
-        gpu->cl.clReleaseProgram(r->program);
-    }
-    lmi_release(&world->memory, r->speed, r->capacity, sizeof *r->speed);
-    lmi_release(&world->memory, r, 1, sizeof *r);
-    gpu->resting = NULL;
 }

@@ -14,6 +14,5 @@ bool lmi_gpu_rest_is_over(const lm_world *world);
 /* After the last substep of a step of `seconds`: true where somebody falls asleep, which lmi_sleep_fall then does. The device is
  * lost where it fails, and nobody sleeps. */
 bool lmi_gpu_rest_begins(lm_world *world, double seconds);
-void lmi_gpu_rest_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

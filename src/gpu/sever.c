@@ -53,11 +53,8 @@ static bool add_body(lm_world *world, const lmi_gpu *gpu, uint32_t index, array 
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_severed *s)
 {
     static const char *const texts[] = {"prelude.cl", "records.h", "vec.h", "vec.c", "sever.cl", NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    s->program = lmi_gpu_build(world, gpu, texts, options);
-    s->damp = s->program ? lmi_gpu_kernel(gpu, s->program, "damp_severed") : NULL;
-    return s->damp != NULL;
+    const lmi_gpu_named kernels[] = {{&s->damp, "damp_severed"}};
+    return lmi_gpu_build(world, gpu, &s->program, texts, NULL) && LMI_GPU_FIND(s->program, kernels);
 }
 
 bool lmi_gpu_sever_lay_out(lm_world *world, lmi_gpu *gpu)
@@ -70,7 +67,7 @@ bool lmi_gpu_sever_lay_out(lm_world *world, lmi_gpu *gpu)
         ok = lmi_gpu_parts_of(body) < 2 || add_body(world, gpu, n, &parts, &members);
     }
     if (ok && parts.count && !s) {
-        s = gpu->severed = lmi_allocate(&world->memory, 1, sizeof *s);
+        s = gpu->severed = lmi_gpu_make_part(gpu, sizeof *s, NULL);
         ok = s && build(world, gpu, s);
     }
     if (s) {
@@ -93,22 +90,4 @@ bool lmi_gpu_sever_damp(lmi_gpu *gpu)
                                           LMI_GPU_BUFFER(s->members), LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v)};
     const size_t groups[2] = {s->count, 1}, group[2] = {64, 1};
     return lmi_gpu_run(gpu, s->damp, arguments, sizeof arguments / sizeof *arguments, groups, group);
-}
-
-void lmi_gpu_sever_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_severed *s = gpu->severed;
-    if (!s) {
-        return;
-    }
-    lmi_gpu_free(gpu, &s->parts);
-    lmi_gpu_free(gpu, &s->members);
-    if (s->damp) {
-        gpu->cl.clReleaseKernel(s->damp);
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-    }
-    lmi_release(&world->memory, s, 1, sizeof *s);
-    gpu->severed = NULL;
 }

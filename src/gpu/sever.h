@@ -15,6 +15,5 @@ bool lmi_gpu_sever_lay_out(lm_world *world, lmi_gpu *gpu);
 
 /* Before particles are moved. */
 bool lmi_gpu_sever_damp(lmi_gpu *gpu);
-void lmi_gpu_sever_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

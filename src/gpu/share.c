@@ -79,29 +79,22 @@ bool lmi_gpu_share_properties(const lmi_gpu *gpu, cl_platform_id platform, const
     return true;
 }
 
-bool lmi_gpu_share_open(lm_world *world, lmi_gpu *gpu)
+static void end(lmi_gpu *gpu, void *part)
 {
-    gpu->shared = lmi_allocate(&world->memory, 1, sizeof *gpu->shared);
-    return gpu->shared != NULL;
-}
-
-void lmi_gpu_share_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_shares *s = gpu->shared;
-    if (!s) {
-        return;
-    }
+    lmi_gpu_shares *s = part;
     for (uint32_t n = 0; n < s->buffer_count; n++) {
         if (s->buffers[n].users && s->buffers[n].memory) {
             gpu->cl.clReleaseMemObject(s->buffers[n].memory);
         }
     }
-    lmi_gpu_free(gpu, &s->puts);
-    lmi_gpu_free(gpu, &s->chunks);
-    lmi_release(&world->memory, s->buffers, s->buffer_capacity, sizeof *s->buffers);
-    lmi_release(&world->memory, s->shares, s->capacity, sizeof *s->shares);
-    lmi_release(&world->memory, s, 1, sizeof *s);
-    gpu->shared = NULL;
+    lmi_release(gpu->memory, s->buffers, s->buffer_capacity, sizeof *s->buffers);
+    lmi_release(gpu->memory, s->shares, s->capacity, sizeof *s->shares);
+}
+
+bool lmi_gpu_share_open(lmi_gpu *gpu)
+{
+    gpu->shared = lmi_gpu_make_part(gpu, sizeof *gpu->shared, end);
+    return gpu->shared != NULL;
 }
 
 static lmi_gpu_shares *shares_of(const lm_world *world)

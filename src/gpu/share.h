@@ -13,7 +13,6 @@ bool lmi_gpu_share_properties(const lmi_gpu *gpu, cl_platform_id platform, const
                               intptr_t properties[LMI_GPU_SHARE_PROPERTIES], const char **why);
 
 /* After the context was made with these: the world can share. False when out of memory. */
-bool lmi_gpu_share_open(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_share_free(lm_world *world, lmi_gpu *gpu);
+bool lmi_gpu_share_open(lmi_gpu *gpu);
 
 #endif

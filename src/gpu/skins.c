@@ -26,21 +26,16 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_skinning *s)
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, " -DLMI_SKIN_REGION=%uu", LMI_SKIN_REGION);
-    s->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!s->program) {
-        return false;
-    }
-    s->cells = lmi_gpu_kernel(gpu, s->program, "skin_cells");
-    s->tets = lmi_gpu_kernel(gpu, s->program, "skin_tets");
-    s->lists = lmi_gpu_kernel(gpu, s->program, "skin_lists");
-    s->normals_of_faces = lmi_gpu_kernel(gpu, s->program, "skin_normals");
-    s->carriers_of_clusters = lmi_gpu_kernel(gpu, s->program, "skin_carriers");
-    s->nodes_of_octrees = lmi_gpu_kernel(gpu, s->program, "skin_nodes");
-    s->leaves_of_octrees = lmi_gpu_kernel(gpu, s->program, "skin_leaves");
-    s->origins_of = lmi_gpu_kernel(gpu, s->program, "skin_origins");
-    s->put = lmi_gpu_kernel(gpu, s->program, "skin_put");
-    return s->cells && s->tets && s->lists && s->normals_of_faces && s->carriers_of_clusters && s->nodes_of_octrees &&
-           s->leaves_of_octrees && s->origins_of && s->put;
+    const lmi_gpu_named kernels[] = {{&s->cells, "skin_cells"},
+                                     {&s->tets, "skin_tets"},
+                                     {&s->lists, "skin_lists"},
+                                     {&s->normals_of_faces, "skin_normals"},
+                                     {&s->carriers_of_clusters, "skin_carriers"},
+                                     {&s->nodes_of_octrees, "skin_nodes"},
+                                     {&s->leaves_of_octrees, "skin_leaves"},
+                                     {&s->origins_of, "skin_origins"},
+                                     {&s->put, "skin_put"}};
+    return lmi_gpu_build(world, gpu, &s->program, texts, options) && LMI_GPU_FIND(s->program, kernels);
 }
 
 /* --- launches --- */
@@ -135,10 +130,23 @@ static void give_up(lmi_gpu *gpu, lmi_gpu_skinning *s)
     gpu->status = CL_SUCCESS;
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_skinning *s = part;
+    for (int n = 0; n < 2; n++) {
+        lmi_release(gpu->memory, s->window[n].room, s->window[n].room_size, sizeof(float));
+        lmi_release(gpu->memory, s->window[n].origins, s->window[n].origin_room, sizeof(double));
+    }
+    lmi_release(gpu->memory, s->shapes, s->shape_capacity, sizeof *s->shapes);
+    lmi_release(gpu->memory, s->records, s->capacity, sizeof *s->records);
+    lmi_release(gpu->memory, s->of_slot, s->slot_capacity, sizeof *s->of_slot);
+    lmi_release(gpu->memory, s->height, s->height_capacity, sizeof *s->height);
+}
+
 lmi_gpu_skinning *lmi_gpu_skins_ready(lm_world *world, lmi_gpu *gpu, bool normals)
 {
     if (!gpu->skins) {
-        gpu->skins = lmi_allocate(&world->memory, 1, sizeof *gpu->skins);
+        gpu->skins = lmi_gpu_make_part(gpu, sizeof *gpu->skins, end);
     }
     lmi_gpu_skinning *s = gpu->skins;
     if (!s || s->off) {
@@ -260,67 +268,4 @@ bool lmi_gpu_get_skin(const lm_world *constant, const lmi_body *body, lm_vec3 *p
     }
     *origin = dvec(from[0], from[1], from[2]);
     return ok;
-}
-
-void lmi_gpu_skins_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_skinning *s = gpu->skins;
-    if (!s) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&s->riders,
-                                   &s->numbers,
-                                   &s->offsets,
-                                   &s->rest,
-                                   &s->ring_offsets,
-                                   &s->rings,
-                                   &s->triangles,
-                                   &s->members,
-                                   &s->particle_rest,
-                                   &s->skins,
-                                   &s->positions,
-                                   &s->normals,
-                                   &s->origins,
-                                   &s->carried,
-                                   &s->regions,
-                                   &s->carriers,
-                                   &s->nodes,
-                                   &s->node_order,
-                                   &s->node_items,
-                                   &s->node_rest,
-                                   &s->node_sums,
-                                   &s->chunks[LMI_GPU_CELLS],
-                                   &s->chunks[LMI_GPU_TETS],
-                                   &s->chunks[LMI_GPU_LISTS]};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {s->cells,
-                                 s->tets,
-                                 s->lists,
-                                 s->normals_of_faces,
-                                 s->carriers_of_clusters,
-                                 s->nodes_of_octrees,
-                                 s->leaves_of_octrees,
-                                 s->origins_of,
-                                 s->put};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-    }
-    lmi_memory *memory = &world->memory;
-    for (int n = 0; n < 2; n++) {
-        lmi_release(memory, s->window[n].room, s->window[n].room_size, sizeof(float));
-        lmi_release(memory, s->window[n].origins, s->window[n].origin_room, sizeof(double));
-    }
-    lmi_release(memory, s->shapes, s->shape_capacity, sizeof *s->shapes);
-    lmi_release(memory, s->records, s->capacity, sizeof *s->records);
-    lmi_release(memory, s->of_slot, s->slot_capacity, sizeof *s->of_slot);
-    lmi_release(memory, s->height, s->height_capacity, sizeof *s->height);
-    lmi_release(memory, s, 1, sizeof *s);
-    gpu->skins = NULL;
 }

@@ -87,6 +87,5 @@ bool lmi_gpu_skin_regions_make(lmi_gpu *gpu, lmi_gpu_skinning *s);
  * told where it is the first. */
 lmi_gpu_skinning *lmi_gpu_skins_ready(lm_world *world, lmi_gpu *gpu, bool normals);
 void lmi_gpu_skins_tell(lm_world *world, const lmi_gpu *gpu, const char *why);
-void lmi_gpu_skins_free(lm_world *world, lmi_gpu *gpu);
 
 #endif

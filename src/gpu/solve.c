@@ -14,13 +14,6 @@
 
 #define WIDE 256
 
-#define GROUPS_OF(count)                                                                                               \
-    {                                                                                                                  \
-        ((count) + 63) / 64, 1                                                                                         \
-    }
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 /* The macros of the same names in the kernels' texts. */
 #define LIST_ARGUMENTS LMI_GPU_LIST_ARGUMENTS
 #define PARTICLE_ARGUMENTS                                                                                             \
@@ -45,9 +38,9 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->near),    LMI_GPU_BUFFER(gpu->stop)};
     const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
                                       LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops)};
-    const size_t bodies[2] = GROUPS_OF(count);
-    return RUN(s->line_kernel, line, one, wide) && RUN(s->curve_kernel, curve, bodies, group) &&
-           RUN(s->order_kernel, order, bodies, group);
+    const size_t bodies[2] = LMI_GPU_GROUPS_OF(count);
+    return LMI_GPU_RUN(s->line_kernel, line, one, wide) && LMI_GPU_RUN(s->curve_kernel, curve, bodies, group) &&
+           LMI_GPU_RUN(s->order_kernel, order, bodies, group);
 }
 
 /* Which partners the points of each body are in; no contact is in a bucket yet. */
@@ -58,7 +51,7 @@ static bool mark_pairs(lmi_gpu *gpu)
     const lmi_gpu_argument pairs[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->met),
                                       LMI_GPU_BUFFER(s->turned), LMI_GPU_BUFFER(s->bucket_counts)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->pairs_kernel, pairs, bodies, group);
+    return LMI_GPU_RUN(s->pairs_kernel, pairs, bodies, group);
 }
 
 static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
@@ -78,9 +71,9 @@ static bool find_contacts(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_argument stops[] = {
         LMI_GPU_VALUE(points),   LMI_GPU_BUFFER(m->owner), LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops),
         LMI_GPU_SOLID_ARGUMENTS, LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->turned)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->find_kernel, find, of_points, group) && lmi_gpu_self_find(gpu, step) && mark_pairs(gpu) &&
-           RUN(s->stops_kernel, stops, of_points, group) && lmi_gpu_rubble_find(gpu, step);
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return LMI_GPU_RUN(s->find_kernel, find, of_points, group) && lmi_gpu_self_find(gpu, step) && mark_pairs(gpu) &&
+           LMI_GPU_RUN(s->stops_kernel, stops, of_points, group) && lmi_gpu_rubble_find(gpu, step);
 }
 
 /* The contacts of each body, from the bits of its points. */
@@ -93,7 +86,7 @@ static bool count_by_body(lmi_gpu *gpu)
         LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->met),           LMI_GPU_BUFFER(s->turned),
         LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed), LMI_GPU_BUFFER(s->first)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->count_kernel, count, bodies, group);
+    return LMI_GPU_RUN(s->count_kernel, count, bodies, group);
 }
 
 /* Where the contacts of each body begin, or those in its lists. */
@@ -103,7 +96,7 @@ static bool find_offsets(lmi_gpu *gpu, cl_uint lists)
     const cl_uint count = gpu->meet->meeter_count;
     const lmi_gpu_argument offsets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_VALUE(count), LMI_GPU_VALUE(lists),
                                         LMI_GPU_BUFFER(s->found), LMI_GPU_BUFFER(gpu->stop)};
-    return RUN(s->offsets_kernel, offsets, one, wide);
+    return LMI_GPU_RUN(s->offsets_kernel, offsets, one, wide);
 }
 
 /* Room for contacts: twice as much as before when there is not enough. */
@@ -153,11 +146,14 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_argument sort[] = {LMI_GPU_VALUE(bucket_count),     LMI_GPU_BUFFER(s->bucket_owner),
                                      LMI_GPU_BUFFER(s->solids),       LMI_GPU_BUFFER(s->bucket_counts),
                                      LMI_GPU_BUFFER(s->bucket_first), LMI_GPU_BUFFER(s->listed)};
-    const size_t of_points[2] = GROUPS_OF(points), bodies[2] = {m->meeter_count, 1}, contacts[2] = GROUPS_OF(count);
-    const size_t all[2] = GROUPS_OF(bucket_count);
-    return RUN(s->claim_kernel, claim, of_points, group) && RUN(s->fill_kernel, fill, contacts, group) &&
-           lmi_gpu_rubble_fill(gpu, step) && RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
-           RUN(s->list_kernel, list, contacts, group) && (bucket_count == 0 || RUN(s->sort_kernel, sort, all, group));
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points), bodies[2] = {m->meeter_count, 1},
+                 contacts[2] = LMI_GPU_GROUPS_OF(count);
+    const size_t all[2] = LMI_GPU_GROUPS_OF(bucket_count);
+    return LMI_GPU_RUN(s->claim_kernel, claim, of_points, group) &&
+           LMI_GPU_RUN(s->fill_kernel, fill, contacts, group) && lmi_gpu_rubble_fill(gpu, step) &&
+           LMI_GPU_RUN(s->buckets_kernel, buckets, bodies, group) && find_offsets(gpu, 1) &&
+           LMI_GPU_RUN(s->list_kernel, list, contacts, group) &&
+           (bucket_count == 0 || LMI_GPU_RUN(s->sort_kernel, sort, all, group));
 }
 
 bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
@@ -187,8 +183,8 @@ static bool weigh(lmi_gpu *gpu)
                                      LMI_GPU_BUFFER(s->contacts),   LMI_GPU_BUFFER(s->loads)};
     const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count),     LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->v),
                                       LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
-    const size_t all[2] = GROUPS_OF(particles), contacts[2] = GROUPS_OF(count);
-    return RUN(s->load_kernel, load, all, group) && RUN(s->weigh_kernel, weigh, contacts, group);
+    const size_t all[2] = LMI_GPU_GROUPS_OF(particles), contacts[2] = LMI_GPU_GROUPS_OF(count);
+    return LMI_GPU_RUN(s->load_kernel, load, all, group) && LMI_GPU_RUN(s->weigh_kernel, weigh, contacts, group);
 }
 
 /* What contacts give next, to velocities or to positions. */
@@ -208,8 +204,9 @@ static bool give(lmi_gpu *gpu, const lmi_gpu_buffer *to)
     const lmi_gpu_argument apply[] = {
         LMI_GPU_VALUE(particles),    LMI_GPU_VALUE(most),          PARTICLE_ARGUMENTS,     LIST_ARGUMENTS,
         LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(m->map_given), LMI_GPU_BUFFER(gpu->v), LMI_GPU_BUFFER(*to)};
-    const size_t all[2] = GROUPS_OF(particles), of_maps[2] = GROUPS_OF(maps);
-    return (maps == 0 || RUN(s->gather_kernel, gather, of_maps, group)) && RUN(s->apply_kernel, apply, all, group);
+    const size_t all[2] = LMI_GPU_GROUPS_OF(particles), of_maps[2] = LMI_GPU_GROUPS_OF(maps);
+    return (maps == 0 || LMI_GPU_RUN(s->gather_kernel, gather, of_maps, group)) &&
+           LMI_GPU_RUN(s->apply_kernel, apply, all, group);
 }
 
 /* Bodies that are pushed out of each other by a force: contacts with colliders are solved then. */
@@ -227,8 +224,8 @@ static bool warm_up(lmi_gpu *gpu)
     const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),     LMI_GPU_BUFFER(m->owner),  LMI_GPU_BUFFER(s->solids),
                                      LMI_GPU_BUFFER(s->chains), LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->warm_kernel, warm, of_points, group) && give(gpu, &gpu->v) &&
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return LMI_GPU_RUN(s->warm_kernel, warm, of_points, group) && give(gpu, &gpu->v) &&
            lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_WARM, 0, 1, 0.0f);
 }
 
@@ -237,13 +234,13 @@ static bool solve_velocities(lmi_gpu *gpu, float h)
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const cl_uint count = s->contact_count;
-    const size_t contacts[2] = GROUPS_OF(count);
+    const size_t contacts[2] = LMI_GPU_GROUPS_OF(count);
     bool ok = true;
     for (uint32_t n = 0; ok && n < LMI_SOFT_PASSES; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_PASSES);
         const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
                                          LMI_GPU_VALUE(beta), LMI_GPU_BUFFER(s->contacts)};
-        ok = RUN(s->velocity_kernel, pass, contacts, group) && give(gpu, &gpu->v) &&
+        ok = LMI_GPU_RUN(s->velocity_kernel, pass, contacts, group) && give(gpu, &gpu->v) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, n, n + 1, h);
     }
     return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_VELOCITIES, LMI_SOFT_PASSES, LMI_SWEEPS, h) &&
@@ -257,14 +254,14 @@ static bool solve_positions(lmi_gpu *gpu, float h)
     const cl_uint count = s->contact_count;
     const lmi_gpu_argument back[] = {LMI_GPU_VALUE(count), LMI_GPU_VALUE(h), LMI_GPU_BUFFER(m->meeters),
                                      LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts)};
-    const size_t contacts[2] = GROUPS_OF(count);
-    bool ok = RUN(s->back_kernel, back, contacts, group) && give(gpu, &gpu->x) &&
+    const size_t contacts[2] = LMI_GPU_GROUPS_OF(count);
+    bool ok = LMI_GPU_RUN(s->back_kernel, back, contacts, group) && give(gpu, &gpu->x) &&
               lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_BACK, 0, 1, h);
     for (uint32_t n = 0; ok && n < LMI_SOFT_SHIFTS; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_SHIFTS), ease = n == 0 ? lmi_soft_ease(h) : 0.0f;
         const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->x),
                                          LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease),    LMI_GPU_BUFFER(s->contacts)};
-        ok = RUN(s->shift_kernel, pass, contacts, group) && give(gpu, &gpu->x) &&
+        ok = LMI_GPU_RUN(s->shift_kernel, pass, contacts, group) && give(gpu, &gpu->x) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, n, n + 1, h);
     }
     return ok && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, LMI_SOFT_SHIFTS, 2 * LMI_SWEEPS, h);
@@ -280,9 +277,9 @@ static bool untwist(lmi_gpu *gpu, float h)
     const lmi_gpu_argument back[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies),
                                      LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(s->listed), LMI_GPU_BUFFER(s->contacts),
                                      LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v)};
-    const size_t contacts[2] = GROUPS_OF(count), bodies[2] = {m->meeter_count, 1};
-    return RUN(s->twist_kernel, twist, contacts, group) && lmi_gpu_push_end(gpu) &&
-           RUN(s->untwist_kernel, back, bodies, group) && lmi_gpu_rubble_untwist(gpu);
+    const size_t contacts[2] = LMI_GPU_GROUPS_OF(count), bodies[2] = {m->meeter_count, 1};
+    return LMI_GPU_RUN(s->twist_kernel, twist, contacts, group) && lmi_gpu_push_end(gpu) &&
+           LMI_GPU_RUN(s->untwist_kernel, back, bodies, group) && lmi_gpu_rubble_untwist(gpu);
 }
 
 static bool keep(lmi_gpu *gpu)
@@ -294,8 +291,9 @@ static bool keep(lmi_gpu *gpu)
     const cl_uint points = gpu->meet->point_count;
     const lmi_gpu_argument keep[] = {LMI_GPU_VALUE(points),    LMI_GPU_BUFFER(s->first),    LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->warmth)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return RUN(s->keep_kernel, keep, of_points, group) && lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_KEEP, 0, 1, 0.0f);
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return LMI_GPU_RUN(s->keep_kernel, keep, of_points, group) &&
+           lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_KEEP, 0, 1, 0.0f);
 }
 
 /* What colliders gave. */
@@ -307,7 +305,7 @@ static bool add_impulses(lmi_gpu *gpu, cl_uint counted)
                                         LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->contacts),
                                         LMI_GPU_VALUE(counted)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->impulse_kernel, impulse, bodies, group);
+    return LMI_GPU_RUN(s->impulse_kernel, impulse, bodies, group);
 }
 
 /* What other bodies have pushed into colliders: counted, and known here. Each body by itself: no contact connects two. */
@@ -323,9 +321,9 @@ static bool find_again(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_HOLD_ARGUMENTS,   LMI_GPU_BUFFER(m->now),     LMI_GPU_BUFFER(gpu->v),
         LMI_GPU_WALL_ARGUMENTS,      LMI_GPU_VALUE(fall),      LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
         LMI_GPU_BUFFER(s->walls)};
-    const size_t of_points[2] = GROUPS_OF(points);
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
     cl_uint found[4] = {0, 0, 0, 0};
-    bool ok = lmi_gpu_meet_place(gpu) && RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
+    bool ok = lmi_gpu_meet_place(gpu) && LMI_GPU_RUN(s->again_kernel, again, of_points, group) && mark_pairs(gpu) &&
               lmi_gpu_rubble_forget(gpu) && count_by_body(gpu) && find_offsets(gpu, 0) &&
               lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
@@ -345,7 +343,7 @@ static bool meet_inner(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(s->pushes),   LMI_GPU_BUFFER(s->inner_of), LMI_GPU_WALL_ARGUMENTS,
         LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->inner_kernel, inner, bodies, group);
+    return LMI_GPU_RUN(s->inner_kernel, inner, bodies, group);
 }
 
 /* Colliders have the last word: lmi_kernels.last_walls. Only bodies that have met others can have been pushed. */

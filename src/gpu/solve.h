@@ -103,8 +103,6 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu);
 
 /* The program, or another one where there is more that it has to know of: solve_program.c. False after a failure. */
 bool lmi_gpu_solve_find_program(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_solve_free_program(lmi_gpu *gpu);
-void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu);
 
 /* What points remember, on its way back: read, and then put into the bodies. */
 bool lmi_gpu_solve_read(lmi_gpu *gpu);
@@ -115,7 +113,6 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop);
 
 /* solve_self.c: its part of the layout; and the bits of points that touch their own body, after those of other bodies. */
 bool lmi_gpu_self_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_self_free(lmi_gpu *gpu);
 bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step);
 bool lmi_gpu_touches_itself(const lmi_body *body);
 static inline bool lmi_gpu_is_cut(const lmi_body *body) { return body->bulk && lmi_is_cut_octree(body); }
@@ -123,7 +120,6 @@ static inline bool lmi_gpu_is_cut(const lmi_body *body) { return body->bulk && l
 /* solve_rubble.c: its part of the layout; the balls that each touch point is in, their contacts, and none of them when walls have the last
  * word; and the spin of pieces. */
 bool lmi_gpu_rubble_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_rubble_free(lmi_gpu *gpu);
 bool lmi_gpu_rubble_find(lmi_gpu *gpu, const lmi_step *step);
 bool lmi_gpu_rubble_fill(lmi_gpu *gpu, const lmi_step *step);
 bool lmi_gpu_rubble_forget(lmi_gpu *gpu);

@@ -5,9 +5,6 @@
 
 #include "gpu/gpu_meet.h"
 
-#define RUN(kernel, arguments, groups)                                                                                 \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 static const size_t group[2] = {64, 1};
 
 const lmi_gpu_walls *lmi_gpu_walls_there(const lmi_gpu *gpu)
@@ -29,7 +26,7 @@ bool lmi_gpu_solve_begin(lmi_gpu *gpu, double h)
         LMI_GPU_HOLD_ARGUMENTS,     LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(gpu->v),
         LMI_GPU_VALUE(seconds),     LMI_GPU_BUFFER(s->behind), LMI_GPU_BUFFER(s->starts)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->starts_kernel, starts, bodies);
+    return LMI_GPU_RUN(s->starts_kernel, starts, bodies, group);
 }
 
 bool lmi_gpu_solve_behind(lmi_gpu *gpu, const lmi_step *step)
@@ -47,5 +44,5 @@ bool lmi_gpu_solve_behind(lmi_gpu *gpu, const lmi_step *step)
         LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_HOLD_ARGUMENTS,
         LMI_GPU_WALL_ARGUMENTS,    LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(s->behind)};
     const size_t of_points[2] = {(points + 63) / 64, 1};
-    return RUN(s->behind_kernel, behind, of_points);
+    return LMI_GPU_RUN(s->behind_kernel, behind, of_points, group);
 }

@@ -410,29 +410,3 @@ void lmi_gpu_solve_put(lm_world *world, lmi_gpu *gpu)
         }
     }
 }
-
-void lmi_gpu_solve_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_solver *s = gpu->solver;
-    if (!s) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {
-        &s->solids,     &s->groups,   &s->roots,   &s->members,  &s->stops,         &s->moulds,       &s->distances,
-        &s->rests,      &s->facing,   &s->corners, &s->around,   &s->cell_of,       &s->cells,        &s->bucket_owner,
-        &s->map_bucket, &s->listed,   &s->axis,    &s->met,      &s->turned,        &s->walls,        &s->first,
-        &s->found,      &s->contacts, &s->loads,   &s->warmth,   &s->bucket_counts, &s->bucket_first, &s->inner_of,
-        &s->leaders,    &s->pushes,   &s->chains,  &s->unsorted, &s->order,         &s->levels,       &s->heads,
-        &s->sweeps,     &s->levers,   &s->near,    &s->rules,    &s->starts,        &s->behind,       &s->ways,
-        &s->noticed};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    lmi_gpu_self_free(gpu);
-    lmi_gpu_rubble_free(gpu);
-    lmi_gpu_solve_free_program(gpu);
-    lmi_release(&world->memory, s->room, s->room_size, sizeof *s->room);
-    lmi_release(&world->memory, s->points_of, s->slot_capacity, 2 * sizeof *s->points_of);
-    lmi_release(&world->memory, s, 1, sizeof *s);
-    gpu->solver = NULL;
-}

@@ -66,41 +66,20 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_solver *s)
         }
     }
 #define KERNEL(name) {&s->name##_kernel, "solve_" #name},
-    const struct {
-        cl_kernel *to;
-        const char *name;
-    } kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
+    const lmi_gpu_named kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
 #undef KERNEL
     char options[1024];
     int length = lmi_gpu_common_options(gpu, options, sizeof options);
     snprintf(options + length, sizeof options - (size_t)length, "%s%s", s->torn ? " -DTORN" : "",
              s->grounds ? " -DSOLVE_SOLIDS" : "");
-    s->program = lmi_gpu_build(world, gpu, names, options);
-    bool ok = s->program != NULL;
-    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
-        *kernels[n].to = lmi_gpu_kernel(gpu, s->program, kernels[n].name);
-        ok = *kernels[n].to != NULL;
-    }
-    return ok;
+    return lmi_gpu_build(world, gpu, &s->program, names, options) && LMI_GPU_FIND(s->program, kernels);
 }
 
-void lmi_gpu_solve_free_program(lmi_gpu *gpu)
+static void end(lmi_gpu *gpu, void *part)
 {
-    lmi_gpu_solver *s = gpu->solver;
-    lmi_gpu_accounts_forget(gpu);
-#define KERNEL(name) &s->name##_kernel,
-    cl_kernel *const kernels[] = {LMI_GPU_SOLVE_KERNELS(KERNEL)};
-#undef KERNEL
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (*kernels[n]) {
-            gpu->cl.clReleaseKernel(*kernels[n]);
-            *kernels[n] = NULL;
-        }
-    }
-    if (s->program) {
-        gpu->cl.clReleaseProgram(s->program);
-        s->program = NULL;
-    }
+    lmi_gpu_solver *s = part;
+    lmi_release(gpu->memory, s->room, s->room_size, sizeof *s->room);
+    lmi_release(gpu->memory, s->points_of, s->slot_capacity, 2 * sizeof *s->points_of);
 }
 
 bool lmi_gpu_solve_find_program(lm_world *world, lmi_gpu *gpu)
@@ -115,9 +94,9 @@ bool lmi_gpu_solve_find_program(lm_world *world, lmi_gpu *gpu)
         grounds = grounds || lmi_solid_is(&LMI_POOL_AT(&world->colliders, lmi_collider, n)->solid);
     }
     if (!gpu->solver) {
-        gpu->solver = lmi_allocate(&world->memory, 1, sizeof *gpu->solver);
+        gpu->solver = lmi_gpu_make_part(gpu, sizeof *gpu->solver, end);
     } else if (torn != gpu->solver->torn || grounds != gpu->solver->grounds) {
-        lmi_gpu_solve_free_program(gpu);
+        lmi_gpu_drop_program(gpu, &gpu->solver->program);
     }
     if (!gpu->solver) {
         return false;

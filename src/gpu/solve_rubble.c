@@ -10,13 +10,6 @@
 #include "gpu/layout.h"
 #include "gpu/solve.h"
 
-#define GROUPS_OF(count)                                                                                               \
-    {                                                                                                                  \
-        ((count) + 63) / 64, 1                                                                                         \
-    }
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 static const size_t group[2] = {64, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 
 /* --- layout --- */
@@ -140,15 +133,6 @@ bool lmi_gpu_rubble_lay_out(lm_world *world, lmi_gpu *gpu)
     return ok;
 }
 
-void lmi_gpu_rubble_free(lmi_gpu *gpu)
-{
-    lmi_gpu_rubble *r = &gpu->solver->rubble;
-    lmi_gpu_buffer *const all[] = {&r->grains, &r->heads, &r->frame, &r->rubbed, &r->pieces, &r->points, &r->particles};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-}
-
 /* --- launches --- */
 
 /* All that may touch something into the table. */
@@ -166,9 +150,9 @@ static bool place_grains(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(m->point_rider), LMI_GPU_BUFFER(gpu->x),
                                       LMI_GPU_BUFFER(r->frame),       LMI_GPU_VALUE(table),
                                       LMI_GPU_BUFFER(r->grains),      LMI_GPU_BUFFER(r->heads)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return lmi_gpu_clear(gpu, &r->heads, r->table * sizeof(uint32_t)) && RUN(s->rubble_kernel, frame, one, wide) &&
-           RUN(s->grains_kernel, place, of_points, group);
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return lmi_gpu_clear(gpu, &r->heads, r->table * sizeof(uint32_t)) &&
+           LMI_GPU_RUN(s->rubble_kernel, frame, one, wide) && LMI_GPU_RUN(s->grains_kernel, place, of_points, group);
 }
 
 bool lmi_gpu_rubble_find(lmi_gpu *gpu, const lmi_step *step)
@@ -182,8 +166,8 @@ bool lmi_gpu_rubble_find(lmi_gpu *gpu, const lmi_step *step)
                                        LMI_GPU_BUFFER(r->grains), LMI_GPU_BUFFER(r->heads), LMI_GPU_VALUE(table),
                                        LMI_GPU_BUFFER(s->pushes), LMI_GPU_BUFFER(s->met),   LMI_GPU_BUFFER(s->walls),
                                        LMI_GPU_BUFFER(r->rubbed), LMI_GPU_BUFFER(gpu->stop)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return r->grain_count == 0 || (place_grains(gpu, step) && RUN(s->rubbed_kernel, rubbed, of_points, group));
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return r->grain_count == 0 || (place_grains(gpu, step) && LMI_GPU_RUN(s->rubbed_kernel, rubbed, of_points, group));
 }
 
 bool lmi_gpu_rubble_forget(lmi_gpu *gpu)
@@ -220,8 +204,8 @@ bool lmi_gpu_rubble_fill(lmi_gpu *gpu, const lmi_step *step)
                                     LMI_GPU_BUFFER(s->solids),
                                     LMI_GPU_BUFFER(s->contacts),
                                     LMI_GPU_BUFFER(s->bucket_counts)};
-    const size_t of_points[2] = GROUPS_OF(points);
-    return r->grain_count == 0 || RUN(s->rub_kernel, rub, of_points, group);
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
+    return r->grain_count == 0 || LMI_GPU_RUN(s->rub_kernel, rub, of_points, group);
 }
 
 bool lmi_gpu_rubble_untwist(lmi_gpu *gpu)
@@ -235,5 +219,5 @@ bool lmi_gpu_rubble_untwist(lmi_gpu *gpu)
                                      LMI_GPU_LIST_ARGUMENTS,       LMI_GPU_BUFFER(s->contacts),
                                      LMI_GPU_BUFFER(gpu->x),       LMI_GPU_BUFFER(gpu->v)};
     const size_t pieces[2] = {r->piece_count, 1};
-    return r->piece_count == 0 || RUN(s->untwist_pieces_kernel, back, pieces, group);
+    return r->piece_count == 0 || LMI_GPU_RUN(s->untwist_pieces_kernel, back, pieces, group);
 }

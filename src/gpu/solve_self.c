@@ -10,13 +10,6 @@
 #include "gpu/solve.h"
 
 #define QUAD 4 /* floats */
-#define GROUPS_OF(count)                                                                                               \
-    {                                                                                                                  \
-        ((count) + 63) / 64, 1                                                                                         \
-    }
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 /* --- layout --- */
 
 typedef struct self_layout {
@@ -142,16 +135,6 @@ bool lmi_gpu_self_lay_out(lm_world *world, lmi_gpu *gpu)
            lmi_gpu_reserve(gpu, &s->disc_met, gpu->meet->point_count * sizeof(uint32_t));
 }
 
-void lmi_gpu_self_free(lmi_gpu *gpu)
-{
-    lmi_gpu_self *s = &gpu->solver->self;
-    lmi_gpu_buffer *const all[] = {&s->rest,  &s->cuts,  &s->bits,    &s->ranks, &s->places,  &s->links,
-                                   &s->bends, &s->discs, &s->disc_of, &s->heads, &s->disc_met};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-}
-
 /* --- launches --- */
 
 bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step)
@@ -171,8 +154,9 @@ bool lmi_gpu_self_find(lmi_gpu *gpu, const lmi_step *step)
     const lmi_gpu_argument itself[] = {
         LMI_GPU_VALUE(points),  LMI_GPU_BUFFER(m->owner),         LMI_GPU_SOLID_ARGUMENTS,
         LMI_GPU_SELF_ARGUMENTS, LMI_GPU_BUFFER(s->self.disc_met), LMI_GPU_BUFFER(s->met)};
-    const size_t bodies[2] = {m->meeter_count, 1}, of_points[2] = GROUPS_OF(points), of_discs[2] = GROUPS_OF(discs);
-    return s->self.count == 0 || (RUN(s->slack_kernel, slack, bodies, group) &&
-                                  (discs == 0 || RUN(s->discs_kernel, place, of_discs, group)) &&
-                                  RUN(s->itself_kernel, itself, of_points, group));
+    const size_t bodies[2] = {m->meeter_count, 1}, of_points[2] = LMI_GPU_GROUPS_OF(points),
+                 of_discs[2] = LMI_GPU_GROUPS_OF(discs);
+    return s->self.count == 0 || (LMI_GPU_RUN(s->slack_kernel, slack, bodies, group) &&
+                                  (discs == 0 || LMI_GPU_RUN(s->discs_kernel, place, of_discs, group)) &&
+                                  LMI_GPU_RUN(s->itself_kernel, itself, of_points, group));
 }

@@ -7,9 +7,6 @@
 #include "contact/soft.h"
 #include "gpu/gpu_meet.h"
 
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 static const size_t group[2] = {64, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 
 bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
@@ -21,7 +18,7 @@ bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
                                      LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v),
                                      LMI_GPU_VALUE(at_last),     LMI_GPU_BUFFER(s->pushes)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->push_kernel, push, bodies, group);
+    return LMI_GPU_RUN(s->push_kernel, push, bodies, group);
 }
 
 /* Whole contacts in the order in which they are processed. */
@@ -44,8 +41,8 @@ static bool arrange(lmi_gpu *gpu)
         LMI_GPU_BUFFER(s->chains), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->heads),   LMI_GPU_BUFFER(s->order),
         LMI_GPU_BUFFER(s->levels), LMI_GPU_BUFFER(s->found)};
     const size_t bodies[2] = {count, 1}, few[2] = {(count + 63) / 64, 1};
-    return RUN(s->chain_kernel, chain, bodies, group) && RUN(s->merge_kernel, merge, few, group) &&
-           RUN(s->groups_kernel, groups, one, wide) && RUN(s->levels_kernel, levels, bodies, group);
+    return LMI_GPU_RUN(s->chain_kernel, chain, bodies, group) && LMI_GPU_RUN(s->merge_kernel, merge, few, group) &&
+           LMI_GPU_RUN(s->groups_kernel, groups, one, wide) && LMI_GPU_RUN(s->levels_kernel, levels, bodies, group);
 }
 
 /* How many levels are worth it. The host goes through contacts one after the other as well, but does not wait for memory: a level
@@ -113,7 +110,7 @@ static bool sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, cl_uint n, float h)
                                       LMI_GPU_BUFFER(s->warmth),
                                       LMI_GPU_BUFFER(s->sweeps)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return RUN(s->sweep_kernel, sweep, bodies, group);
+    return LMI_GPU_RUN(s->sweep_kernel, sweep, bodies, group);
 }
 
 /* Every so many sweeps the host asks whether there is anything left to do: launches that do nothing cost something too. */
@@ -142,5 +139,5 @@ bool lmi_gpu_push_end(lmi_gpu *gpu)
     const lmi_gpu_argument end[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->pushes),
                                     LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return s->whole_count == 0 || RUN(s->end_kernel, end, bodies, group);
+    return s->whole_count == 0 || LMI_GPU_RUN(s->end_kernel, end, bodies, group);
 }

@@ -7,9 +7,6 @@
 #include "gpu/layout.h"
 #include "octree/octree_body.h"
 
-#define RUN(kernel, arguments, groups, group)                                                                          \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 /* The macro of the same name in the kernels' text. */
 #define FIND_ARGUMENTS                                                                                                 \
     LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(w->walled), LMI_GPU_BUFFER(s->standing), LMI_GPU_BUFFER(s->pushes),    \
@@ -50,18 +47,11 @@ bool lmi_gpu_has_stands(const lm_world *world)
 
 static bool find_kernels(lmi_gpu *gpu, lmi_gpu_stands *s)
 {
-    const struct {
-        cl_kernel *to;
-        const char *name;
-    } kernels[] = {{&s->push, "stand_push"},   {&s->count, "stand_count"}, {&s->offsets, "stand_offsets"},
-                   {&s->fill, "stand_fill"},   {&s->solve, "stand_solve"}, {&s->end, "stand_end"},
-                   {&s->tally, "stand_tally"}, {&s->tell, "stand_tell"}};
-    bool ok = true;
-    for (size_t n = 0; ok && n < sizeof kernels / sizeof *kernels; n++) {
-        *kernels[n].to = lmi_gpu_kernel(gpu, gpu->walls->program, kernels[n].name);
-        ok = *kernels[n].to != NULL;
-    }
-    return ok;
+    const lmi_gpu_named kernels[] = {{&s->push, "stand_push"},       {&s->count, "stand_count"},
+                                     {&s->offsets, "stand_offsets"}, {&s->fill, "stand_fill"},
+                                     {&s->solve, "stand_solve"},     {&s->end, "stand_end"},
+                                     {&s->tally, "stand_tally"},     {&s->tell, "stand_tell"}};
+    return LMI_GPU_FIND(gpu->walls->program, kernels);
 }
 
 static bool put_standing(lm_world *world, lmi_gpu *gpu, lmi_gpu_stands *s)
@@ -84,7 +74,7 @@ bool lmi_gpu_stand_lay_out(lm_world *world, lmi_gpu *gpu)
         return true;
     }
     if (!gpu->standing) {
-        gpu->standing = lmi_allocate(&world->memory, 1, sizeof *gpu->standing);
+        gpu->standing = lmi_gpu_make_part(gpu, sizeof *gpu->standing, NULL);
         if (!gpu->standing || !find_kernels(gpu, gpu->standing)) {
             return false;
         }
@@ -94,26 +84,6 @@ bool lmi_gpu_stand_lay_out(lm_world *world, lmi_gpu *gpu)
     return put_standing(world, gpu, s) && lmi_gpu_reserve(gpu, &s->pushes, gpu->body_count * sizeof(lmi_gpu_push)) &&
            lmi_gpu_reserve(gpu, &s->found, 3 * sizeof(uint32_t)) && lmi_gpu_reserve(gpu, &s->kept_x, state) &&
            lmi_gpu_reserve(gpu, &s->kept_v, state);
-}
-
-void lmi_gpu_stand_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_stands *s = gpu->standing;
-    if (!s) {
-        return;
-    }
-    lmi_gpu_buffer *const buffers[] = {&s->standing, &s->pushes, &s->contacts, &s->found, &s->kept_x, &s->kept_v};
-    for (size_t n = 0; n < sizeof buffers / sizeof *buffers; n++) {
-        lmi_gpu_free(gpu, buffers[n]);
-    }
-    cl_kernel const kernels[] = {s->push, s->count, s->offsets, s->fill, s->solve, s->end, s->tally, s->tell};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    lmi_release(&world->memory, s, 1, sizeof *s);
-    gpu->standing = NULL;
 }
 
 bool lmi_gpu_stand_keep(lmi_gpu *gpu)
@@ -155,8 +125,8 @@ static bool count_contacts(lmi_gpu *gpu, const lmi_step *step, double fall, cl_u
                                         LMI_GPU_BUFFER(s->found)};
     const size_t bodies[2] = {count, 1};
     cl_uint found[3] = {0, 0, 0};
-    bool ok = RUN(s->push, push, bodies, group) && RUN(s->count, contacts, bodies, group) &&
-              RUN(s->offsets, offsets, one, wide) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+    bool ok = LMI_GPU_RUN(s->push, push, bodies, group) && LMI_GPU_RUN(s->count, contacts, bodies, group) &&
+              LMI_GPU_RUN(s->offsets, offsets, one, wide) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->total = found[0];
     /* Where a body may touch several solids they are processed again, with all that belongs to it. */
     *stop |= found[1] > MOST_CONTACTS || found[2] ? LMI_GPU_RIGID : 0;
@@ -192,7 +162,8 @@ bool lmi_gpu_stand_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
     const lmi_gpu_argument end[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(s->standing), LMI_GPU_BUFFER(s->pushes),
                                     LMI_GPU_BUFFER(gpu->x), LMI_GPU_BUFFER(gpu->v)};
     const size_t bodies[2] = {count, 1}, few[2] = {(count + LMI_GPU_PIECE - 1) / LMI_GPU_PIECE, 1};
-    return RUN(s->fill, fill, bodies, group) && RUN(s->solve, solve, few, group) && RUN(s->end, end, bodies, group);
+    return LMI_GPU_RUN(s->fill, fill, bodies, group) && LMI_GPU_RUN(s->solve, solve, few, group) &&
+           LMI_GPU_RUN(s->end, end, bodies, group);
 }
 
 bool lmi_gpu_stand_tally(lmi_gpu *gpu)
@@ -206,5 +177,6 @@ bool lmi_gpu_stand_tally(lmi_gpu *gpu)
                                      LMI_GPU_VALUE(count),           LMI_GPU_BUFFER(w->walled),
                                      LMI_GPU_BUFFER(s->contacts),    LMI_GPU_BUFFER(w->touches),
                                      LMI_GPU_BUFFER(w->touch_counts)};
-    return s->total == 0 || (RUN(s->tally, tally, few, group) && (!w->tells || RUN(s->tell, tell, few, group)));
+    return s->total == 0 ||
+           (LMI_GPU_RUN(s->tally, tally, few, group) && (!w->tells || LMI_GPU_RUN(s->tell, tell, few, group)));
 }

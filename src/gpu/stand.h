@@ -22,7 +22,6 @@ bool lmi_gpu_has_stiff(const lm_world *world);
 
 /* After the bodies as walls see them. False after a failure. */
 bool lmi_gpu_stand_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_stand_free(lm_world *world, lmi_gpu *gpu);
 
 /* The state before a substep, where nobody else keeps it: the host may have to do it after all. */
 bool lmi_gpu_stand_keep(lmi_gpu *gpu);

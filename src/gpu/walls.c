@@ -8,9 +8,6 @@
 
 static const size_t group[2] = {LMI_GPU_PIECE, 1};
 
-#define RUN(kernel, arguments, groups)                                                                                 \
-    lmi_gpu_run(gpu, kernel, arguments, sizeof(arguments) / sizeof *(arguments), groups, group)
-
 bool lmi_gpu_has_walls(const lm_world *world)
 {
     bool any = world->rule_count || world->contact_events || world->drags.alive || world->skeletons.alive ||
@@ -33,17 +30,9 @@ static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
         "triangle.h",    "triangle.c", "mesh.h",         "mesh_query.c", "heights.h", "solid.h",  "heights_query.c",
         "solid_depth.c", "contact.cl", "solid_at.cl",    "walls.cl",     "quad.cl",   "soft.h",   "push.cl",
         "stand.cl",      NULL};
-    char options[1024];
-    lmi_gpu_common_options(gpu, options, sizeof options);
-    w->program = lmi_gpu_build(world, gpu, texts, options);
-    if (!w->program) {
-        return false;
-    }
-    w->starts = lmi_gpu_kernel(gpu, w->program, "wall_starts");
-    w->near = lmi_gpu_kernel(gpu, w->program, "wall_near");
-    w->meet = lmi_gpu_kernel(gpu, w->program, "wall_meet");
-    w->tally = lmi_gpu_kernel(gpu, w->program, "wall_tally");
-    return w->starts && w->near && w->meet && w->tally;
+    const lmi_gpu_named kernels[] = {
+        {&w->starts, "wall_starts"}, {&w->near, "wall_near"}, {&w->meet, "wall_meet"}, {&w->tally, "wall_tally"}};
+    return lmi_gpu_build(world, gpu, &w->program, texts, NULL) && LMI_GPU_FIND(w->program, kernels);
 }
 
 /* --- what no step changes --- */
@@ -223,13 +212,21 @@ static bool upload(const lm_world *world, lmi_gpu *gpu, const wall_layout *l)
            lmi_gpu_reserve(gpu, &gpu->surfaces, world->colliders.alive * sizeof(lmi_gpu_surface));
 }
 
+static void end(lmi_gpu *gpu, void *part)
+{
+    lmi_gpu_walls *w = part;
+    lmi_release(gpu->memory, w->surface, w->surface_capacity, sizeof *w->surface);
+    lmi_release(gpu->memory, w->touch, w->touch_capacity, sizeof *w->touch);
+    lmi_release(gpu->memory, w->touch_count, w->count_capacity, sizeof *w->touch_count);
+}
+
 bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu)
 {
     if (!gpu->walled) {
         return true;
     }
     if (!gpu->walls) {
-        gpu->walls = lmi_allocate(&world->memory, 1, sizeof *gpu->walls);
+        gpu->walls = lmi_gpu_make_part(gpu, sizeof *gpu->walls, end);
         if (!gpu->walls || !build(world, gpu, gpu->walls)) {
             return false;
         }
@@ -274,7 +271,7 @@ bool lmi_gpu_walls_begin(lmi_gpu *gpu, double h)
     const lmi_gpu_argument starts[] = {LMI_GPU_BUFFER(w->pieces),   LMI_GPU_BUFFER(gpu->x),  LMI_GPU_BUFFER(gpu->v),
                                        LMI_GPU_BUFFER(w->start_of), LMI_GPU_BUFFER(w->sums), LMI_GPU_VALUE(seconds)};
     const size_t pieces[2] = {w->piece_count, 1};
-    return w->solid_count == 0 || RUN(w->starts, starts, pieces);
+    return w->solid_count == 0 || LMI_GPU_RUN(w->starts, starts, pieces, group);
 }
 
 /* All colliders, or (again) the solids once more; then what each body was given. */
@@ -299,7 +296,7 @@ static bool meet(lmi_gpu *gpu, double h, cl_uint again, cl_uint rule_count)
     const lmi_gpu_argument tally[] = {LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(w->walled), LMI_GPU_BUFFER(w->sums),
                                       LMI_GPU_VALUE(again)};
     const size_t pieces[2] = {w->piece_count, 1}, bodies[2] = {gpu->body_count, 1};
-    return RUN(w->meet, all, pieces) && RUN(w->tally, tally, bodies);
+    return LMI_GPU_RUN(w->meet, all, pieces, group) && LMI_GPU_RUN(w->tally, tally, bodies, group);
 }
 
 bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
@@ -313,7 +310,7 @@ bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
         LMI_GPU_VALUE(count),        LMI_GPU_VALUE(words),         LMI_GPU_VALUE(has_solids),
         LMI_GPU_BUFFER(w->sums),     LMI_GPU_BUFFER(w->near_bits), LMI_GPU_VALUE(h)};
     const size_t bodies[2] = {gpu->body_count, 1};
-    bool ok = RUN(w->near, near, bodies) && (!gpu->stands || lmi_gpu_stand_meet(gpu, step, stop));
+    bool ok = LMI_GPU_RUN(w->near, near, bodies, group) && (!gpu->stands || lmi_gpu_stand_meet(gpu, step, stop));
     if (!ok || *stop) {
         return ok;
     }
@@ -321,34 +318,6 @@ bool lmi_gpu_walls_meet(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
          (!gpu->stands || lmi_gpu_stand_tally(gpu));
     gpu->walls->fresh = false;
     return ok;
-}
-
-void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu)
-{
-    lmi_gpu_walls *w = gpu->walls;
-    if (!w) {
-        return;
-    }
-    lmi_gpu_buffer *const all[] = {&w->pieces,   &w->walled, &w->near_bits, &w->sums,    &w->margins,
-                                   &w->start_of, &w->rules,  &w->solids,    &w->heights, &w->spans,
-                                   &w->faces,    &w->nodes,  &w->cells,     &w->touches, &w->touch_counts};
-    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
-        lmi_gpu_free(gpu, all[n]);
-    }
-    cl_kernel const kernels[] = {w->starts, w->near, w->meet, w->tally};
-    for (size_t n = 0; n < sizeof kernels / sizeof *kernels; n++) {
-        if (kernels[n]) {
-            gpu->cl.clReleaseKernel(kernels[n]);
-        }
-    }
-    if (w->program) {
-        gpu->cl.clReleaseProgram(w->program);
-    }
-    lmi_release(&world->memory, w->surface, w->surface_capacity, sizeof *w->surface);
-    lmi_release(&world->memory, w->touch, w->touch_capacity, sizeof *w->touch);
-    lmi_release(&world->memory, w->touch_count, w->count_capacity, sizeof *w->touch_count);
-    lmi_release(&world->memory, w, 1, sizeof *w);
-    gpu->walls = NULL;
 }
 
 /* ---- events ----

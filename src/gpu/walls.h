@@ -33,7 +33,6 @@ bool lmi_gpu_has_walls(const lm_world *world);
 
 /* Everything that no step changes, after the bodies have been laid out. False after a failure. */
 bool lmi_gpu_walls_lay_out(lm_world *world, lmi_gpu *gpu);
-void lmi_gpu_walls_free(lm_world *world, lmi_gpu *gpu);
 
 /* A collider where it is in this substep, but for its solid. */
 void lmi_gpu_describe_surface(const lmi_surface *s, lmi_gpu_surface *to);
