@@ -15,14 +15,11 @@ static bool is_stopped(const lmi_body *body)
     return body->halted && 2.0 * whole > (double)body->fastest;
 }
 
-/* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
- * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
- * part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles would turn it
- * inside out. */
+/* The share of a push that acts on the body as a whole. */
 static double rigidity(const lmi_body *body, double way)
 {
-    double stiff = lmi_min((body->firmness - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
-    double fast = is_stopped(body) ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
+    double stiff = lmi_firm_share(body->firmness, body->damping);
+    double fast = is_stopped(body) ? 1.0 : lmi_fast_share(way, body->rest_size);
     return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }
 

@@ -21,7 +21,14 @@
 #define LMI_PUSH_H
 
 #include "base/quad.h"
+#include "contact/firm.h"
 #include "world/world.h"
+
+/* Whether a body answers as a whole because of its material. One that is pinned never does. */
+static inline bool lmi_push_is_firm(const lmi_body *body)
+{
+    return body->first_pin == LMI_NONE && lmi_firm_share(body->firmness, body->damping) > 0.0;
+}
 
 /* A body while its contacts are solved. Masses are relative, as in v[].w. */
 typedef struct lmi_push {

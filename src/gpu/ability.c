@@ -2,6 +2,7 @@
  * What the device can step, and what it leaves to the host: for good, or in every substep.
  */
 #include "collide/place.h"
+#include "contact/push.h"
 #include "gpu/clusters.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_held.h"
@@ -55,9 +56,7 @@ bool lmi_gpu_is_in_pieces(const lmi_body *body) { return body->fracture && body-
 /* Pieces of stiff bodies answer as wholes, each by itself: that is the host's. */
 static bool can_solve(const lm_world *world, const lmi_body *body)
 {
-    bool stiff =
-        body->first_pin == LMI_NONE && body->firmness > 0.88f && body->damping > 0.3f; /* pinned: never as a whole */
-    return body->touch.count && !(stiff && lmi_gpu_is_in_pieces(body)) &&
+    return body->touch.count && !(lmi_push_is_firm(body) && lmi_gpu_is_in_pieces(body)) &&
            (world->contact_method == LM_CONTACT_METHOD_SOLVED || !body->fracture); /* press.h does not know those */
 }
 

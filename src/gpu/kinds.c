@@ -62,8 +62,8 @@ static bool build_regions(const lm_world *world, lmi_gpu *gpu)
 
 static bool build_parts(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl",  "records.h", "vec.h",    "vec.c", "record.cl",
-                                        "conclude.cl", "body.cl",   "parts.cl", NULL};
+    static const char *const texts[] = {"prelude.cl", "records.h",   "vec.h",   "vec.c",    "firm.h",
+                                        "record.cl",  "conclude.cl", "body.cl", "parts.cl", NULL};
     lmi_gpu_matters *k = gpu->matters;
     if (k->part_count == 0 || k->parts_program) {
         return true;

@@ -193,7 +193,7 @@ int lmi_gpu_common_options(const lmi_gpu *gpu, char *to, size_t size)
 
 bool lmi_gpu_build_bodies(const lm_world *world, lmi_gpu *gpu)
 {
-    static const char *const texts[] = {"prelude.cl", "records.h",   "vec.h",   "vec.c",
+    static const char *const texts[] = {"prelude.cl", "records.h",   "vec.h",   "vec.c", "firm.h",
                                         "record.cl",  "conclude.cl", "body.cl", NULL};
     const lmi_gpu_named kernels[] = {{&gpu->prepare, "prepare"},
                                      {&gpu->conclude, "conclude"},

@@ -1,6 +1,7 @@
 #include "gpu/stand.h"
 
 #include "contact/contact.h"
+#include "contact/push.h"
 #include "gpu/clusters.h"
 #include "gpu/example_regions.h"
 #include "gpu/kinds.h"
@@ -22,19 +23,13 @@ static const size_t group[2] = {LMI_GPU_PIECE, 1}, wide[2] = {256, 1}, one[2] = 
  * that counts for more than the way over and back. */
 #define MOST_CONTACTS 2048u
 
-static bool is_stiff(const lmi_body *body)
-{
-    return body->first_pin == LMI_NONE && body->firmness > 0.88f &&
-           body->damping > 0.3f; /* rigidity in contact/push.c */
-}
-
 bool lmi_gpu_has_stiff(const lm_world *world)
 {
     bool stiff = false;
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        stiff = stiff || (body->touch.count == 0 && is_stiff(body));
+        stiff = stiff || (body->touch.count == 0 && lmi_push_is_firm(body));
     }
     return stiff;
 }

@@ -26,10 +26,10 @@ bool lmi_gpu_has_walls(const lm_world *world)
 static bool build(const lm_world *world, lmi_gpu *gpu, lmi_gpu_walls *w)
 {
     static const char *const texts[] = {
-        "prelude.cl",    "records.h",  "wall_records.h", "vec.h",        "vec.c",     "solid.cl", "rule.h",
-        "triangle.h",    "triangle.c", "mesh.h",         "mesh_query.c", "heights.h", "solid.h",  "heights_query.c",
-        "solid_depth.c", "contact.cl", "solid_at.cl",    "walls.cl",     "quad.cl",   "soft.h",   "push.cl",
-        "stand.cl",      NULL};
+        "prelude.cl", "records.h",       "wall_records.h", "vec.h",      "vec.c",        "solid.cl",
+        "rule.h",     "triangle.h",      "triangle.c",     "mesh.h",     "mesh_query.c", "heights.h",
+        "solid.h",    "heights_query.c", "solid_depth.c",  "contact.cl", "solid_at.cl",  "walls.cl",
+        "quad.cl",    "soft.h",          "firm.h",         "push.cl",    "stand.cl",     NULL};
     const lmi_gpu_named kernels[] = {
         {&w->starts, "wall_starts"}, {&w->near, "wall_near"}, {&w->meet, "wall_meet"}, {&w->tally, "wall_tally"}};
     return lmi_gpu_build(world, gpu, &w->program, texts, NULL) && LMI_GPU_FIND(w->program, kernels);

@@ -327,7 +327,7 @@ static bool flies(RECORD const lmi_gpu_body *b, __global const lmi_gpu_surface *
 static bool answers_as_a_whole(RECORD const lmi_gpu_body *b, double h)
 {
     double way = 0.6 * h * dvec_length(dvec_of(b->velocity));
-    double stiff = fmin((b->firmness - 0.88) / 0.1, (b->damping - 0.3) / 0.1), fast = (way / b->rest_size - 0.08) / 0.1;
+    double stiff = lmi_firm_share(b->firmness, b->damping), fast = lmi_fast_share(way, b->rest_size);
     return !b->pinned && !b->pieces && fmax(stiff, fast) > 0.0;
 }
 

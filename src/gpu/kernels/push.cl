@@ -6,8 +6,7 @@
 /* rigidity in contact/push.c. way: metres in a substep. */
 static float rigid_of(__global const lmi_gpu_body *b, double way)
 {
-    double stiff = fmin(((double)b->firmness - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);
-    double fast = (way / b->rest_size - 0.08) / 0.1;
+    double stiff = lmi_firm_share(b->firmness, b->damping), fast = lmi_fast_share(way, b->rest_size);
     return b->pinned || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
 }
 
