@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `limber export` writes, read by other people's programs: gltf-validator and three.js in node, Blender in the background, VTK.
+"""What `limber export` writes, read by other people's programs: gltf-validator, three.js and TinyUSDZ in node, Blender in the background, VTK.
 
     test_export_readers.py LIMBER READERS
 
-READERS is a folder with node_modules (tools/readers makes it). A reader that is not there is a failure: tools/setup readers installs
+READERS is a folder with node_modules (tools/setup readers makes it). A reader that is not there is a failure: tools/setup readers installs
 them. Positions agree with those of a PLY sequence to 1e-5 of the size at five frames, counts and the sense of triangles too.
 """
 
@@ -93,6 +93,36 @@ class Readers(unittest.TestCase):
         for scene in SCENES:
             frames = self.node("three_usda.mjs", self.path(scene + ".usda"), *map(str, LOOKED_AT))
             self.compare(scene, frames)
+
+    def test_tiny_usd(self):
+        """TinyUSDZ reads a file by the schemas of USD, at the first time code: a file for each frame, and the whole one."""
+        for scene in SCENES:
+            paths = []
+            for index in LOOKED_AT:
+                paths.append(self.path("%s.%d.usda" % (scene, index)))
+                frame = str(60 // RATE * index)
+                done = subprocess.run([LIMBER, "export", scene, "--from", frame, "--frames", frame, "--out", paths[-1]],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            whole, *frames = self.node("tiny_usda.mjs", self.path(scene + ".usda"), *paths)
+            self.assertEqual(whole, frames[0])
+            self.compare(scene, frames)
+
+    def test_usd_with_cuts(self):
+        """A body that is cut while it is written: three.js reads the whole file and TinyUSDZ, which has no colours that change, its first
+        and its last frame alone. After the cuts there are more triangles, and they enclose as much."""
+        path, begin, end = (self.path(name) for name in ("cut.usda", "begin.usda", "end.usda"))
+        for out, *more in ((path, "--frames", "60", "--fps", "10"), (begin, "--frames", "0"), (end, "--from", "60", "--frames", "60")):
+            done = subprocess.run([LIMBER, "export", "liver-cut", "--out", out, *more], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        first, cut = self.node("three_usda.mjs", path, "0", "10")
+        for tiny, three in zip(self.node("tiny_usda.mjs", begin, end), (first, cut)):
+            self.assertEqual([mesh["triangles"] for mesh in tiny], [mesh["triangles"] for mesh in three])
+            for a, b in zip(tiny, three):
+                self.assertLess(files.distance(files.triples(a["points"]), files.triples(b["points"])), 1e-6)
+        volumes = [files.volume(files.triples(m["points"]), files.triples(m["triangles"])) for m in (first[0], cut[0])]
+        self.assertGreater(len(cut[0]["triangles"]), len(first[0]["triangles"]))
+        self.assertAlmostEqual(volumes[1] / volumes[0], 1, delta=0.1)
 
     # ---- Blender ----
 
