@@ -787,14 +787,14 @@ class Body:
             raise ArgumentError(f"uvs: has the shape {corners.shape} (expected ({len(given)}, 3, 2))")
         flat = floats(corners.reshape(-1, 2), 2, "uvs")
         with self.world._lock:
-            skin, sources = self.skin_faces, self.skin_sources
+            skin, sources, rest = self.skin_faces, self.skin_sources, self.skin_rest
         surface = ffi.new("lm_seams_surface *")
         surface.triangles, surface.uvs = pointer("uint32_t", given), pointer("float", flat)
         surface.triangle_count, surface.vertex_count = len(given), int(given.max()) + 1 if len(given) else 0
         made = ffi.new("lm_seams *")
         try:
-            arrays = pointer("uint32_t", sources), pointer("uint32_t", skin)
-            if not lib.lm_seams_make(surface, arrays[0], len(sources), arrays[1], len(skin), made):
+            arrays = pointer("uint32_t", sources), pointer("lm_vec3", rest), pointer("uint32_t", skin)
+            if not lib.lm_seams_make(surface, *arrays[:2], len(sources), arrays[2], len(skin), made):
                 raise MemoryError("texture coordinates")
             found = np.frombuffer(ffi.buffer(made.uvs, made.vertex_count * 8), dtype=np.float32).reshape(-1, 2)
             order = np.frombuffer(ffi.buffer(made.triangles, len(skin) * 12), dtype=np.uint32)
