@@ -89,6 +89,43 @@ class Readers(unittest.TestCase):
                 frames = self.node("three_glb.mjs", self.path("%s.%s" % (scene, name)), *(str(i / RATE) for i in LOOKED_AT))
                 self.compare(scene, frames, name)
 
+    def test_three_attributes(self):
+        """Normals are those of the triangles as they are bent, colours those of the PLY file in linear light."""
+        done = subprocess.run([LIMBER, "export", "liver-cut", "--frames", "16", "--fps", "15", "--out", self.path("liver.ply")],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        _, wanted, _ = files.read_ply_colours(self.path("liver.0004.ply"))
+        self.assertGreater(len(set(wanted)), 10)
+        for motion in ("joints", "morphs"):
+            path = self.path("liver.%s.glb" % motion)
+            done = subprocess.run([LIMBER, "export", "liver-cut", "--frames", "16", "--fps", "15", "--motion", motion, "--out", path],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            mesh, = self.node("three_attributes.mjs", path, "%.9f" % (4 / 15))
+            colours = files.triples(mesh["colours"])
+            self.assertEqual(len(colours), len(wanted))
+            for rgb, linear in zip(wanted, colours):
+                for c, found in zip(rgb, linear):
+                    c /= 255
+                    self.assertAlmostEqual(found, c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4, delta=2e-5)
+            self.check_normals(mesh)
+
+    def check_normals(self, mesh):
+        """Against sums of the normals of triangles, weighted by area."""
+        points = files.triples(mesh["points"])
+        sums = [[0.0, 0.0, 0.0] for _ in points]
+        for triangle in files.triples(mesh["triangles"]):
+            p, q, r = (points[i] for i in triangle)
+            u, v = [b - a for a, b in zip(p, q)], [b - a for a, b in zip(p, r)]
+            for k in range(3):
+                n = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]
+                for i in triangle:
+                    sums[i][k] += n
+        cosines = [sum(a * b for a, b in zip(n, s)) / max(1e-30, sum(a * a for a in s) ** 0.5)
+                   for n, s in zip(files.triples(mesh["normals"]), sums)]
+        self.assertGreater(sum(cosines) / len(cosines), 0.995)
+        self.assertGreater(sum(c > 0.95 for c in cosines) / len(cosines), 0.98)
+
     def test_three_usd(self):
         for scene in SCENES:
             frames = self.node("three_usda.mjs", self.path(scene + ".usda"), *map(str, LOOKED_AT))
