@@ -44,7 +44,19 @@ static uint32_t corner_of(const lm_seams_surface *given, uint32_t triangle, uint
     return NONE;
 }
 
-/* Of the given triangles at the three vertices, the one that has most of them. Where a triangle was divided, vertices on its edges come
+/* Whether it is this given triangle, and not its back. */
+static bool is_turned_alike(const lm_seams_surface *given, uint32_t triangle, const uint32_t source[3])
+{
+    const uint32_t *corners = given->triangles + 3 * (size_t)triangle;
+    bool alike = false;
+    for (int k = 0; k < 3; k++) {
+        alike = alike ||
+                (corners[k] == source[0] && corners[(k + 1) % 3] == source[1] && corners[(k + 2) % 3] == source[2]);
+    }
+    return alike;
+}
+
+/* Of the given triangles at the three vertices, the one that has most of them, in their order if there is one. Where a triangle was divided, vertices on its edges come
  * from their nearer ends, so that two corners may come from one vertex. */
 static uint32_t find_triangle(const lm_seams_surface *given, const fans *f, const uint32_t source[3])
 {
@@ -55,6 +67,7 @@ static uint32_t find_triangle(const lm_seams_surface *given, const fans *f, cons
             for (int i = 0; i < 3; i++) {
                 has += corner_of(given, triangle, source[i]) != NONE;
             }
+            has += is_turned_alike(given, triangle, source);
             if (has > most) {
                 best = triangle;
                 most = has;
