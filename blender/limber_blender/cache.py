@@ -108,7 +108,8 @@ def put_meshes(scene, found, frames, given, given_looks):
             bpy.data.meshes.remove(old)
         mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(vertices.tolist(), [], (given if faces is None else faces).tolist())
-        mesh.use_auto_smooth, mesh.auto_smooth_angle = found.data.use_auto_smooth, found.data.auto_smooth_angle
+        if hasattr(mesh, "use_auto_smooth"):  # since Blender 4.1 that is a modifier
+            mesh.use_auto_smooth, mesh.auto_smooth_angle = found.data.use_auto_smooth, found.data.auto_smooth_angle
         for material in materials:
             mesh.materials.append(material)
         put_looks(mesh, given_looks if looks is None else looks)
