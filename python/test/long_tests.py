@@ -151,7 +151,7 @@ class Speed(unittest.TestCase):
     """What a loop of ``world.step()`` adds to one in C, by processor time. A call costs the same whatever the world is, so that it is measured
     where steps are short, in turns, the fastest of each; and compared with a step of `crowd`."""
 
-    def crowd(self, turns=7, steps=6):
+    def crowd(self, turns=41, steps=2):
         """The same steps of `crowd` in a loop of Python and in one of C, one after the other: the median of their ratios, and seconds
         for a step in C. (On a busy machine the ratio is that of the noise; it is told, and not asserted.)"""
         with limber.Scene("crowd") as scene:
