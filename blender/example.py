@@ -46,6 +46,7 @@ monkey.modifiers.new("smooth", "SUBSURF").levels = 2
 bpy.ops.object.shade_smooth()
 drop = add("cube", (0.1, 0.35, 0.8), dict(kind="SOFT", sampling="OCTREE", particles=800, hertz=20), size=0.8, location=(0.5, 0, 0.8))
 drop.modifiers.new("smooth", "SUBSURF").levels = 4
+bpy.ops.object.shade_smooth()
 blade = add("plane", (1, 1, 1), dict(kind="BLADE", cut_frame=8), size=3, location=(0.52, 0, 0.5), rotation=(0, math.pi / 2 - 0.4, 0))
 blade.hide_render = True
 cloth = dict(kind="SOFT", shell=True, width=1, particles=1500, touches=False, margin=0.025)

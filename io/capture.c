@@ -34,6 +34,7 @@ enum {
     OFFSETS,
     MEMBERS,
     PLACES_AT_REST,
+    SKIN_AT_REST,
     ROOMS
 };
 
@@ -165,6 +166,16 @@ static uint64_t hash_topology(const lm_export_body *out)
     return hash;
 }
 
+static lm_result find_seams(captured *c, const lm_world *world, const lm_export_body *out)
+{
+    const uint32_t *sources = c->rooms[SOURCES].bytes;
+    lm_vec3 *rest = reserve(c, SKIN_AT_REST, out->vertex_count, sizeof *rest);
+    lm_result result = rest != NULL ? lm_body_get_skin_rest(world, c->body.id, rest) : LM_ERROR_MEMORY;
+    bool made = result == LM_OK && lm_seams_make(&c->body.seams, sources, rest, out->vertex_count, out->triangles,
+                                                 out->triangle_count, &c->divided);
+    return result == LM_OK && !made ? LM_ERROR_MEMORY : result;
+}
+
 /* What stays as long as the surface is the same. */
 static lm_result take_topology(captured *c, const lm_world *world, lm_export_body *out)
 {
@@ -179,10 +190,7 @@ static lm_result take_topology(captured *c, const lm_world *world, lm_export_bod
     }
     lm_seams_free(&c->divided);
     if (result == LM_OK && out->triangle_count > 0 && c->body.seams.uvs != NULL) {
-        const uint32_t *sources = c->rooms[SOURCES].bytes;
-        bool made =
-            lm_seams_make(&c->body.seams, sources, out->vertex_count, triangles, out->triangle_count, &c->divided);
-        result = made ? LM_OK : LM_ERROR_MEMORY;
+        result = find_seams(c, world, out);
     }
     c->topology = hash_topology(out);
     return result;

@@ -26,6 +26,8 @@ LIMBER_HEADERS = [
     "include/limber/scene.h",
     "python/host.h",
 ]
+# Functions of Python that the library calls: what a world does before each substep (World.substep_function).
+CALLED_BACK = 'extern "Python" void limber_python_substep(lm_world *, double, void *);'
 DRAW_HEADERS = ["draw/image.h", "draw/draw.h", "io/system.h"]
 
 # From headers of C itself, or too much for the rest of the header: what is left out of the declarations.
@@ -54,6 +56,7 @@ def source_text(headers: list[str]) -> str:
 def make(kind: str, source: Path) -> FFI:
     limber = FFI()
     limber.cdef(declarations(source, LIMBER_HEADERS))
+    limber.cdef(CALLED_BACK)
     limber.set_source("limber._limber", source_text(LIMBER_HEADERS))
     if kind == "limber":
         return limber

@@ -36,19 +36,31 @@ class Baking:
         for soft in self.simulation.softs:
             self.frames[soft.name].append(self.simulation.surface(soft))
 
+    def write(self):
+        """The point caches of bodies whose topology stays: paths by the names of the objects. All of them or none."""
+        files, paths, name = cache.Files(self.scene), {}, ""
+        try:
+            for name, frames in self.frames.items():
+                if all(faces is None for _, faces, _ in frames):
+                    paths[name] = files.add(name, np.array([vertices for vertices, _, _ in frames]))
+            files.keep()
+        except OSError as error:
+            raise BakeError(f"{name}: {error}") from None
+        finally:
+            files.drop()
+        return paths
+
     def finish(self):
+        paths = self.write()
         for name in self.baked:
             cache.clear(self.scene.objects[name])
         self.baked = []
         for soft in self.simulation.softs:
             found, frames = self.scene.objects[soft.name], self.frames[soft.name]
-            try:
-                if any(faces is not None for _, faces, _ in frames):
-                    cache.put_meshes(self.scene, found, frames, soft.given, soft.uvs)
-                else:
-                    cache.put_points(self.scene, found, np.array([vertices for vertices, _, _ in frames]))
-            except OSError as error:
-                raise BakeError(f"{found.name}: {error}") from None
+            if soft.name in paths:
+                cache.put_points(self.scene, found, paths[soft.name])
+            else:
+                cache.put_meshes(self.scene, found, frames, soft.given, soft.looks)
         told = f"{len(self.simulation.softs)} soft bodies, {len(frames)} frames"
         self.close()
         return told

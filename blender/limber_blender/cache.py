@@ -6,6 +6,7 @@ Python: what a file holds is all that is needed, so undo and reloading change no
 
 import os
 import struct
+import zlib
 
 import bpy
 import numpy as np
@@ -15,8 +16,16 @@ MODIFIER = "Limber cache"
 GIVEN = ".limber.given"  # the mesh that the object had
 
 
-def frame_name(name, frame):
-    return f"{name[:40]}.limber.{frame:06d}"
+def prefix_of(found):
+    """What the names of its meshes begin with: a name has room for 63 bytes. It stays when the object is renamed."""
+    name = found.name
+    if len(name.encode()) > 40:
+        name = f"{name.encode()[:31].decode(errors='ignore')}.{zlib.crc32(name.encode()):08x}"
+    return f"{name}.limber."
+
+
+def frame_name(prefix, frame):
+    return f"{prefix}{frame:06d}"
 
 
 def folder_of(scene):
@@ -26,25 +35,43 @@ def folder_of(scene):
     return path
 
 
-def write_pc2(path, frames, first):
-    """Whole or not at all."""
-    temporary = f"{path}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, frames.shape[1], float(first), 1.0, frames.shape[0]))
+class Files:
+    """Point caches of a bake: all of them are written under other names first, and take their places when all are complete."""
+
+    def __init__(self, scene):
+        self.folder = folder_of(scene)
+        self.first = scene.frame_start
+        self.written = {}  # path: temporary
+
+    def add(self, name, frames):
+        """frames: (frame, vertex, 3). The path that the file will have; no other object of this bake has the same."""
+        os.makedirs(self.folder, exist_ok=True)
+        stem, path, number = bpy.path.clean_name(name), None, 1
+        while path is None or path in self.written:
+            path = os.path.join(self.folder, stem + ("" if number == 1 else f".{number}") + ".pc2")
+            number += 1
+        if os.path.isdir(path):
+            raise IsADirectoryError(f"{path} is a folder")
+        self.written[path] = f"{path}.{os.getpid()}.tmp"
+        with open(self.written[path], "wb") as file:
+            file.write(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, frames.shape[1], float(self.first), 1.0, frames.shape[0]))
             file.write(np.ascontiguousarray(frames, dtype="<f4").tobytes())
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+        return path
+
+    def keep(self):
+        for path, temporary in self.written.items():
+            os.replace(temporary, path)
+        self.written = {}
+
+    def drop(self):
+        for temporary in self.written.values():
+            if os.path.exists(temporary):
+                os.remove(temporary)
+        self.written = {}
 
 
-def put_points(scene, found, frames):
-    """frames: (frame, vertex, 3), in the space of the object."""
-    folder = folder_of(scene)
-    os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, bpy.path.clean_name(found.name) + ".pc2")
-    write_pc2(path, frames, scene.frame_start)
+def put_points(scene, found, path):
+    """The point cache, on the object."""
     modifier = found.modifiers.get(MODIFIER) or found.modifiers.new(MODIFIER, "MESH_CACHE")
     modifier.cache_format = "PC2"
     modifier.filepath = path
@@ -55,33 +82,37 @@ def put_points(scene, found, frames):
     found.limber.baked = True
 
 
-def put_uvs(mesh, layers):
-    """Texture coordinates of the corners of all triangles, by layer."""
-    while mesh.uv_layers:
-        mesh.uv_layers.remove(mesh.uv_layers[0])
-    for name, uvs in layers.items():
+def put_looks(mesh, looks):
+    """Materials, smoothness, texture coordinates and colours of a mesh that was just made of triangles."""
+    mesh.polygons.foreach_set("use_smooth", looks.smooth)
+    mesh.polygons.foreach_set("material_index", looks.materials)
+    for name, uvs in looks.uvs.items():
         layer = mesh.uv_layers.new(name=name, do_init=False)
         if layer is not None and len(layer.data) == uvs.shape[0] * 3:
             layer.data.foreach_set("uv", np.ascontiguousarray(uvs, dtype=np.float32).reshape(-1))
+    for name, colours in looks.colours.items():
+        layer = mesh.color_attributes.new(name=name, type="FLOAT_COLOR", domain="CORNER")
+        layer.data.foreach_set("color", np.ascontiguousarray(colours, dtype=np.float32).reshape(-1))
 
 
-def put_meshes(scene, found, frames, given, given_uvs):
-    """frames: for each the vertices, triangles and texture coordinates of their corners by layer (None: `given` and `given_uvs`)."""
+def put_meshes(scene, found, frames, given, given_looks):
+    """frames: for each the vertices, the triangles and what they look like (None: `given` and `given_looks`)."""
     found["limber_given"] = found.data.name
+    found["limber_frames"] = prefix = prefix_of(found)
     found.data.use_fake_user = True
     materials = list(found.data.materials)
-    for n, (vertices, faces, uvs) in enumerate(frames):
-        name = frame_name(found.name, scene.frame_start + n)
-        mesh = bpy.data.meshes.get(name)
-        if mesh is None:
-            mesh = bpy.data.meshes.new(name)
-        mesh.clear_geometry()
+    for n, (vertices, faces, looks) in enumerate(frames):
+        name = frame_name(prefix, scene.frame_start + n)
+        old = bpy.data.meshes.get(name)
+        if old is not None:
+            bpy.data.meshes.remove(old)
+        mesh = bpy.data.meshes.new(name)
         mesh.from_pydata(vertices.tolist(), [], (given if faces is None else faces).tolist())
-        mesh.polygons.foreach_set("use_smooth", [True] * len(mesh.polygons))
-        put_uvs(mesh, given_uvs if uvs is None else uvs)
-        mesh.materials.clear()
+        if hasattr(mesh, "use_auto_smooth"):  # since Blender 4.1 that is a modifier
+            mesh.use_auto_smooth, mesh.auto_smooth_angle = found.data.use_auto_smooth, found.data.auto_smooth_angle
         for material in materials:
             mesh.materials.append(material)
+        put_looks(mesh, given_looks if looks is None else looks)
         mesh.use_fake_user = True
     for modifier in found.modifiers:
         found[f"limber_shown_{modifier.name}"] = modifier.show_viewport
@@ -124,8 +155,13 @@ def clear(found):
         for modifier in found.modifiers:
             shown = found.get(f"limber_shown_{modifier.name}", True)
             modifier.show_viewport = modifier.show_render = bool(shown)
-    for mesh in [m for m in bpy.data.meshes if m.name.startswith(f"{found.name[:40]}.limber.")]:
-        bpy.data.meshes.remove(mesh)
+    prefix = found.get("limber_frames")
+    if prefix is not None:
+        del found["limber_frames"]
+        # A copy of the object shows the same meshes.
+        if not any(other.get("limber_frames") == prefix for other in bpy.data.objects):
+            for mesh in [mesh for mesh in bpy.data.meshes if mesh.name.startswith(prefix)]:
+                bpy.data.meshes.remove(mesh)
     found.limber.baked = False
 
 
@@ -134,7 +170,7 @@ def show_frame(scene, _depsgraph=None):
     for found in scene.objects:
         if found.type == "MESH" and "limber_given" in found and found.limber.baked:
             frame = min(max(scene.frame_current, scene.frame_start), scene.frame_end)
-            mesh = bpy.data.meshes.get(frame_name(found.name, frame))
+            mesh = bpy.data.meshes.get(frame_name(found["limber_frames"], frame))
             if mesh is not None and found.data is not mesh:
                 found.data = mesh
 

@@ -75,7 +75,7 @@ class LimberObject(bpy.types.PropertyGroup):
 
 
 class LimberScene(bpy.types.PropertyGroup):
-    substeps: bpy.props.IntProperty(name="Substeps", default=4, min=1, max=1024, description="Of each frame")
+    substeps: bpy.props.IntProperty(name="Substeps", default=4, min=0, max=1024, description="Of each frame; 0: as many as the materials need")
     folder: bpy.props.StringProperty(
         name="Cache", subtype="DIR_PATH", default="//limber_cache", description="Where point caches go; // is the folder of the file"
     )

@@ -9,8 +9,6 @@ except ImportError as error:  # cffi is missing, or the add-on was packed for an
     missing = str(error)
 
 
-
-
 class BakeError(Exception):
     """One line for the status bar."""
 
@@ -48,20 +46,55 @@ def surface_of(found, depsgraph):
         evaluated.to_mesh_clear()
 
 
-def uvs_of(found, depsgraph):
-    """Texture coordinates of the corners of those triangles, (n, 3, 2), by the name of their layer; only of the layers that there are."""
+class Looks:
+    """What triangles look like: texture coordinates (n, 3, 2) and colours (n, 3, 4) of their corners, by layer; their material and whether
+    they are smooth (n)."""
+
+    def __init__(self, uvs, colours, materials, smooth):
+        self.uvs, self.colours, self.materials, self.smooth = uvs, colours, materials, smooth
+
+    def after(self, body, given):
+        """The same for the triangles that the surface of a body has now. Inner faces have the first material, are flat, and have 0."""
+
+        def carry(values):
+            """(n, 3, k) of the triangles as they were given, k even: two at once go the way of texture coordinates."""
+            pairs = [body.skin_uvs(given, values[:, :, k : k + 2]) for k in range(0, values.shape[2], 2)]
+            return np.concatenate(pairs, axis=2)
+
+        # Of three corners that stem from different triangles two agree, or any one is as good.
+        flat = np.stack([self.materials, self.smooth], axis=1).astype(np.float32)
+        flat = np.median(carry(np.repeat(flat[:, None, :], 3, axis=1)), axis=1)
+        return Looks(
+            {name: carry(uvs) for name, uvs in self.uvs.items()},
+            {name: carry(colours) for name, colours in self.colours.items()},
+            np.rint(flat[:, 0]).astype(np.int32),
+            flat[:, 1] > 0.5,
+        )
+
+
+def looks_of(found, depsgraph):
+    """Those of the triangles that surface_of gives."""
     evaluated = found.evaluated_get(depsgraph)
     mesh = evaluated.to_mesh()
     try:
         mesh.calc_loop_triangles()
-        loops = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
-        mesh.loop_triangles.foreach_get("loops", loops.reshape(-1))
-        layers = {}
+        triangles = mesh.loop_triangles
+
+        def read(items, name, shape, kind):
+            values = np.empty(shape, dtype=kind)
+            items.foreach_get(name, values.reshape(-1))
+            return values
+
+        loops = read(triangles, "loops", (len(triangles), 3), np.int32)
+        corners = read(triangles, "vertices", (len(triangles), 3), np.int32)
+        uvs, colours = {}, {}
         for layer in mesh.uv_layers:
-            flat = np.empty((len(mesh.loops), 2), dtype=np.float32)
-            layer.data.foreach_get("uv", flat.reshape(-1))
-            layers[layer.name] = flat[loops]
-        return layers
+            uvs[layer.name] = read(layer.data, "uv", (len(mesh.loops), 2), np.float32)[loops]
+        for layer in mesh.color_attributes:
+            values = read(layer.data, "color", (len(layer.data), 4), np.float32)
+            colours[layer.name] = values[loops if layer.domain == "CORNER" else corners]
+        materials = read(triangles, "material_index", len(triangles), np.int32)
+        return Looks(uvs, colours, materials, read(triangles, "use_smooth", len(triangles), bool))
     finally:
         evaluated.to_mesh_clear()
 
@@ -115,11 +148,12 @@ class Soft:
         self.name = found.name
         self.body = body
         self.given = faces
-        self.uvs = {}  # of their corners, by layer
+        self.looks = None  # of these triangles
         self.mover = None
         self.skeleton = None
         self.armature = None
         self.shape = body.info.shape_hash
+        self.changed, self.surface = None, None  # since a cut or a break: the hash, and what was found for it
 
 
 class Simulation:
@@ -193,7 +227,7 @@ class Simulation:
                 sizes = finest * 2.0 ** (3.0 * (1.0 - np.clip(wanted, 0.0, 1.0)))
                 body = self.world.add_octree(mesh, spacing=finest, detail=1.0, vertex_sizes=sizes, **common)
         soft = Soft(found, body, faces)
-        soft.uvs = uvs_of(found, depsgraph)
+        soft.looks = looks_of(found, depsgraph)
         self.softs.append(soft)
         self.give_maps(soft, found, groups)
         if settings.use_armature:
@@ -259,6 +293,15 @@ class Simulation:
     def step(self, frame):
         """To this frame, the one after the last."""
         self.go_to(frame)
+        try:
+            self.move()
+            self.cut(frame)
+            self.world.step(self.seconds)
+        except limber.LimberError as error:
+            raise BakeError(f"frame {frame}: {error}") from None
+
+    def move(self):
+        """What is animated, to where it is in this frame."""
         objects = self.scene.objects
         for name, mover in self.movers.items():
             mover.move_to(*rigid(objects[name].matrix_world)[:2])
@@ -269,11 +312,6 @@ class Simulation:
                 soft.mover.move_to(*rigid(objects[soft.name].matrix_world)[:2])
             if soft.skeleton is not None:
                 soft.skeleton.move_to(self.bone_poses(objects[soft.armature]))
-        try:
-            self.cut(frame)
-            self.world.step(self.seconds)
-        except limber.LimberError as error:
-            raise BakeError(f"frame {frame}: {error}") from None
 
     def cut(self, frame):
         if frame not in self.blades:
@@ -287,13 +325,15 @@ class Simulation:
                 soft.body.cut(blade)
 
     def surface(self, soft):
-        """Vertices in the space of the object as it is in this frame; triangles, or None where they are those of the mesh; and then the texture
-        coordinates of their corners, by layer."""
+        """Vertices in the space of the object as it is in this frame; triangles and what they look like, or None where they are those of the
+        mesh."""
         inverse = np.linalg.inv(matrix_of(self.scene.objects[soft.name]))
         vertices = apply(inverse, soft.body.get_skin().astype(np.float64)).astype(np.float32)
         changed = soft.body.info.shape_hash != soft.shape
         if not changed:
             return vertices, None, None
-        return vertices, soft.body.skin_faces, {name: soft.body.skin_uvs(soft.given, uvs) for name, uvs in soft.uvs.items()}
-
+        if soft.changed != soft.body.info.shape_hash:  # they stay until the next cut or break
+            soft.changed = soft.body.info.shape_hash
+            soft.surface = soft.body.skin_faces, soft.looks.after(soft.body, soft.given)
+        return vertices, *soft.surface
 

@@ -25,9 +25,11 @@ typedef struct lm_seams {
     uint32_t vertex_count;
 } lm_seams;
 
-/* Of a skin whose vertices come from those that were given (`sources`, LM_SKIN_INNER: none; lm_body_get_skin_sources). A triangle has the
- * coordinates of the given triangle that it is, or is a part of; inner faces have 0. False when out of memory. To be freed in any case. */
-bool lm_seams_make(const lm_seams_surface *given, const uint32_t *sources, uint32_t vertex_count,
+/* Of a skin whose vertices come from those that were given (`sources`, LM_SKIN_INNER: none; lm_body_get_skin_sources), which come first. A
+ * triangle has the coordinates of the given triangle that it is, or is a part of; inner faces have 0. `rest`: where vertices are in the rest
+ * pose (lm_body_get_skin_rest), by which new vertices within a given triangle have coordinates between those of its corners; null: they have
+ * those of a corner, as is right for a skin that was never divided. False when out of memory. To be freed in any case. */
+bool lm_seams_make(const lm_seams_surface *given, const uint32_t *sources, const lm_vec3 *rest, uint32_t vertex_count,
                    const uint32_t *triangles, uint32_t triangle_count, lm_seams *made);
 void lm_seams_free(lm_seams *made);
 

@@ -31,11 +31,12 @@ from .batch import SharedBatch, WorldBatch, gradient
 from .body import INNER, NO_GROUP, Body, BodyFilter, BodyInfo, CutInfo, Detail, Fracture, LiveState, Socket, SocketState
 from .cache import Cache
 from .export import Exporter, Loss, export, formats
+from .joints import Joint, JointEnd, JointState
 from .material import Material, Pose, Sleep
 from .mesh import Mesh, ShapeBone, TetMesh, shape_points, shapes
 from .picture import Picture, Renderer, render, view, views
 from .scene import Scene, scenes, schema
-from .things import Bone, Collider, Drag, Field, Mover, Pin, Skeleton, SkeletonInfo
+from .things import Bone, Collider, Drag, Field, Mover, Pin, Skeleton, SkeletonInfo, Wrench
 from .world import (
     COMBINED,
     FRAME,
@@ -79,6 +80,9 @@ __all__ = [
     "Hit",
     "INNER",
     "IdError",
+    "Joint",
+    "JointEnd",
+    "JointState",
     "LimberError",
     "LimitError",
     "LiveState",
@@ -107,6 +111,7 @@ __all__ = [
     "VersionError",
     "World",
     "WorldBatch",
+    "Wrench",
     "devices",
     "export",
     "ffi",

@@ -111,6 +111,8 @@ class WorldBatch:
         """Steps all worlds, or those where ``which`` is True, ``count`` times."""
         from ._core import count as whole
 
+        if any(world._substep is not None for world in self.worlds):
+            raise ArgumentError("a world of the batch has a substep function, which the threads of a batch cannot call")
         self._run(lib.host_batch_step, number(seconds, "seconds"), whole(count, "count"), chosen=self._mask(which))
 
     def push(self, forces: Any) -> None:

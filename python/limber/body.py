@@ -787,14 +787,14 @@ class Body:
             raise ArgumentError(f"uvs: has the shape {corners.shape} (expected ({len(given)}, 3, 2))")
         flat = floats(corners.reshape(-1, 2), 2, "uvs")
         with self.world._lock:
-            skin, sources = self.skin_faces, self.skin_sources
+            skin, sources, rest = self.skin_faces, self.skin_sources, self.skin_rest
         surface = ffi.new("lm_seams_surface *")
         surface.triangles, surface.uvs = pointer("uint32_t", given), pointer("float", flat)
         surface.triangle_count, surface.vertex_count = len(given), int(given.max()) + 1 if len(given) else 0
         made = ffi.new("lm_seams *")
         try:
-            arrays = pointer("uint32_t", sources), pointer("uint32_t", skin)
-            if not lib.lm_seams_make(surface, arrays[0], len(sources), arrays[1], len(skin), made):
+            arrays = pointer("uint32_t", sources), pointer("lm_vec3", rest), pointer("uint32_t", skin)
+            if not lib.lm_seams_make(surface, *arrays[:2], len(sources), arrays[2], len(skin), made):
                 raise MemoryError("texture coordinates")
             found = np.frombuffer(ffi.buffer(made.uvs, made.vertex_count * 8), dtype=np.float32).reshape(-1, 2)
             order = np.frombuffer(ffi.buffer(made.triangles, len(skin) * 12), dtype=np.uint32)
@@ -825,10 +825,10 @@ class Body:
             self._do(lib.lm_body_get_skin_riders, ffi.NULL, pointer("uint32_t", riders), pointer("float", weights))
             return offsets, riders, weights
 
-    def get_region_transforms(self, base: Vector = ORIGIN) -> Array:
+    def get_region_transforms(self, base: Vector = ORIGIN, out: Array | None = None) -> Array:
         """Where regions carry the rest pose: a structured array with ``centre``, ``constant``, ``linear`` and ``quadratic``."""
         with self.world._lock:
-            transforms = np.empty(self._info().regions, dtype=TRANSFORM)
+            transforms = output(out, (self._info().regions,), TRANSFORM)
             where = pointer("lm_region_transform", transforms)
             self._do(lib.lm_body_get_region_transforms, vector(base, "base"), where)
             return transforms
@@ -851,8 +851,8 @@ class LiveState:
     While nothing is added, cut or loaded, arrays that were got once follow every step. Ask again after such a change: an old array
     then keeps the values that it had and stays safe to read. Do not read while another thread steps the world.
 
-    ``skin`` and ``normals`` are not kept by the library, which makes them when they are asked for: here they are one array each,
-    filled again at every use and the same as long as the number of vertices is.
+    ``skin``, ``normals`` and ``regions`` are not kept by the library, which makes them when they are asked for: here they are one array
+    each, filled again at every use and the same as long as the number of vertices or regions is.
     """
 
     def __init__(self, body: Body) -> None:
@@ -860,6 +860,7 @@ class LiveState:
         self._arrays: dict[str, tuple[int, int, Array]] = {}
         self._skin: Floats | None = None
         self._normals: Floats | None = None
+        self._regions: Array | None = None
 
     def _view(self) -> Any:
         view = ffi.new("lm_state_view *")
@@ -940,6 +941,14 @@ class LiveState:
             self._fill()
             assert self._normals is not None
             return self._normals
+
+    @property
+    def regions(self) -> Array:
+        """Where regions carry the rest pose, as ``Body.get_region_transforms`` says: one array that is filled again at every use."""
+        with self._body.world._lock:
+            if self._regions is None or len(self._regions) != self._body._info().regions:
+                self._regions = np.empty(self._body._info().regions, dtype=TRANSFORM)
+            return self._body.get_region_transforms(out=self._regions)
 
 
 def fill_body_def(

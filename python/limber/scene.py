@@ -186,6 +186,8 @@ class Scene:
             world = self.world
             with world._lock:
                 result = lib.lm_scene_step(self._pointer(), world._pointer(), self.frame)
+                if world._substep is not None:
+                    world._substep.raise_error()
                 if result:
                     raise error_of(result, world._take_line())
             self.frame += 1

@@ -1,4 +1,4 @@
-"""What a world has besides bodies: colliders, movers, pins, drags, fields, skeletons."""
+"""What a world has besides bodies and joints: colliders, movers, pins, drags, fields, skeletons."""
 
 from __future__ import annotations
 
@@ -37,6 +37,14 @@ SHAPES = words("lm_shape", "LM_SHAPE_")
 FIELDS = words("lm_field_kind", "LM_FIELD_")
 
 
+@dataclasses.dataclass
+class Wrench:
+    """What bodies have given something that does not yield; see ``lm_wrench``."""
+
+    impulse: Array  #: N s
+    angular: Array  #: N m s, about its position
+
+
 class _Thing:
     """Something in a world that has an id."""
 
@@ -61,6 +69,15 @@ class _Thing:
     def _do(self, function: Any, *arguments: Any) -> None:
         self.world._do(function, self.id, *arguments)
 
+    def _do_within(self, function: Any, *arguments: Any) -> None:
+        """The same for what a substep function may do too."""
+        self.world._do_within(function, self.id, *arguments)
+
+    def _wrenches(self, function: Any) -> tuple[Wrench, Wrench]:
+        step, substep = ffi.new("lm_wrench *"), ffi.new("lm_wrench *")
+        self._do_within(function, step, substep)
+        return record(Wrench, step), record(Wrench, substep)
+
     def destroy(self) -> None:
         """Takes it out of the world."""
         self._do(type(self)._destroy)
@@ -75,7 +92,7 @@ class Collider(_Thing):
     def pose(self) -> Pose:
         """Where it is now, in the world."""
         pose = ffi.new("lm_pose *")
-        self._do(lib.lm_collider_get_pose, pose)
+        self._do_within(lib.lm_collider_get_pose, pose)
         return Pose._from_c(pose)
 
     @pose.setter
@@ -187,6 +204,16 @@ class Collider(_Thing):
         array = floats(vertices, 3, "vertices")
         self._do(lib.lm_collider_set_vertices, pointer("lm_vec3", array), len(array))
 
+    @property
+    def wrench(self) -> Wrench:
+        """What contacts gave it in the last step, about its position."""
+        return self._wrenches(lib.lm_collider_get_wrench)[0]
+
+    @property
+    def substep_wrench(self) -> Wrench:
+        """The same in the last substep."""
+        return self._wrenches(lib.lm_collider_get_wrench)[1]
+
     def move_vertices(self, vertices: Any) -> None:
         """The next step ends with the vertices of a mesh that deforms there, (n, 3) in its frame; bodies get their velocity."""
         array = floats(vertices, 3, "vertices")
@@ -194,7 +221,7 @@ class Collider(_Thing):
 
 
 class Mover(_Thing):
-    """A frame that moves as told; colliders and pins can ride on it."""
+    """A frame that moves as told; colliders, pins and joints can ride on it."""
 
     _destroy = staticmethod(lib.lm_mover_destroy)
 
@@ -226,7 +253,7 @@ class Mover(_Thing):
     def pose(self) -> Pose:
         """Where it is now."""
         pose = ffi.new("lm_pose *")
-        self._do(lib.lm_mover_get_pose, pose)
+        self._do_within(lib.lm_mover_get_pose, pose)
         return Pose._from_c(pose)
 
     @pose.setter
@@ -241,6 +268,21 @@ class Mover(_Thing):
     def move_to(self, position: Vector, rotation: Vector = (0.0, 0.0, 0.0, 1.0)) -> None:
         """The next step ends with this pose."""
         self._do(lib.lm_mover_move_to, Pose.at(position, rotation)._to_c())
+
+    def steer(self, position: Vector, rotation: Vector, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0)) -> None:
+        """It is there at once and moves so from now on, and wakes nobody: for ``World.substep_function``."""
+        pose = Pose.at(position, rotation)._to_c()
+        self._do_within(lib.lm_mover_steer, pose, vector(velocity, "velocity"), vector(spin, "spin"))
+
+    @property
+    def wrench(self) -> Wrench:
+        """What contacts with its colliders, pins and joints gave it in the last step, about its position."""
+        return self._wrenches(lib.lm_mover_get_wrench)[0]
+
+    @property
+    def substep_wrench(self) -> Wrench:
+        """The same in the last substep."""
+        return self._wrenches(lib.lm_mover_get_wrench)[1]
 
 
 class Pin(_Thing):
@@ -451,6 +493,14 @@ class Skeleton(_Thing):
             poses = ffi.new("lm_pose[]", self._info().bones)
             self._do(lib.lm_skeleton_get_poses, poses)
             return [Pose._from_c(pose) for pose in poses]
+
+    @property
+    def wrenches(self) -> list[Wrench]:
+        """What the flesh gave each bone in the last step, about where the bone's frame was."""
+        with self.world._lock:
+            found = ffi.new("lm_wrench[]", self._info().bones)
+            self._do(lib.lm_skeleton_get_wrenches, found)
+            return [record(Wrench, wrench) for wrench in found]
 
     @property
     def bones(self) -> list[Bone]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import threading
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from ._core import (
     words,
 )
 from .body import LATTICE_MASSES, TETS_MASSES, Body, fill_body_def, fill_clusters
+from .joints import Joint, JointEndLike, joint_def
 from .material import Pose, Sleep
 from .mesh import Mesh, MeshLike, TetMesh
 from .things import (
@@ -139,6 +140,38 @@ class Break:
     speed: float
 
 
+class _Substep:
+    """A function of a program that is called before every substep, and what became of it."""
+
+    def __init__(self, function: Callable[[float], Any]) -> None:
+        self.function = function
+        self.handle = ffi.new_handle(self)
+        self.running = False
+        self.error: BaseException | None = None
+
+    def call(self, h: float) -> None:
+        if self.error is None:
+            self.running = True
+            try:
+                self.function(h)
+            except BaseException as error:
+                self.error = error
+            finally:
+                self.running = False
+
+    def raise_error(self) -> None:
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+
+def _call_substep(_: Any, h: float, user: Any) -> None:
+    ffi.from_handle(user).call(h)
+
+
+ffi.def_extern(name="limber_python_substep")(_call_substep)
+
+
 _forks = 0
 
 
@@ -189,6 +222,7 @@ class World:
         self._world = None
         self._lock = threading.RLock()
         self._forks = _forks
+        self._substep: _Substep | None = None
         self._owner: Any = None  # what the world must not outlive
         self._host_settings: dict[str, Any] = dict(workers=workers, isa=isa, device=device, memory_limit=memory_limit)
         host = lib.host_create(count(memory_limit, "memory_limit", 2**63))
@@ -218,12 +252,22 @@ class World:
             raise ClosedError("the world was closed")
         if self._forks != _forks:
             raise ClosedError("the world belongs to the process before a fork, and so do its threads (pickle it, or make it after)")
+        if self._substep is not None and self._substep.running:
+            raise ArgumentError("a substep function may read wrenches and poses and steer movers, and nothing else")
         return self._world
 
     def _do(self, function: Any, *arguments: Any) -> None:
         """Calls a function that returns an ``lm_result``."""
         with self._lock:
             result = function(self._pointer(), *arguments)
+            if result:
+                raise error_of(result, self._take_line())
+
+    def _do_within(self, function: Any, *arguments: Any) -> None:
+        """The same for what a substep function may call too; it runs in the thread that has the lock."""
+        with self._lock:
+            running = self._substep is not None and self._substep.running
+            result = function(self._world if running else self._pointer(), *arguments)
             if result:
                 raise error_of(result, self._take_line())
 
@@ -238,6 +282,8 @@ class World:
         """Frees the world and everything in it. Arrays of ``Body.live`` keep their last values. May be called again."""
         with self._lock:
             if self._world is not None:
+                if self._substep is not None and self._substep.running:
+                    raise ArgumentError("a substep function may not close its world")
                 if self._forks == _forks:  # a fork leaves the threads of a world behind, which would be waited for
                     lib.lm_world_destroy(self._world)
                 self._world = None
@@ -270,11 +316,31 @@ class World:
         if count == 1:
             with self._lock:
                 result = lib.lm_world_step(self._pointer(), seconds)
+                if self._substep is not None:
+                    self._substep.raise_error()
                 if result:
                     raise error_of(result, self._take_line())
             return
         for _ in range(count):
-            self._do(lib.lm_world_step, seconds)
+            self.step(seconds)
+
+    @property
+    def substep_function(self) -> Callable[[float], Any] | None:
+        """Called before every substep with its length in seconds, in the thread that steps: for a rigid-body engine that moves movers
+        (docs/joints.md). It may read ``wrench``, ``substep_wrench`` and ``pose`` of movers and colliders, and steer movers, and nothing
+        else. What it raises, the step raises at its end, and it is not called again in that step. Not part of snapshots, copies and pickles."""
+        return None if self._substep is None else self._substep.function
+
+    @substep_function.setter
+    def substep_function(self, function: Callable[[float], Any] | None) -> None:
+        if function is not None and not callable(function):
+            raise ArgumentError(f"substep_function: is {function!r} (expected something to call, or None)")
+        with self._lock:
+            world = self._pointer()
+            made = None if function is None else _Substep(function)
+            called = ffi.NULL if made is None else lib.limber_python_substep
+            lib.lm_world_set_substep_function(world, called, ffi.NULL if made is None else made.handle)
+            self._substep = made
 
     @property
     def gravity(self) -> Array:
@@ -356,6 +422,16 @@ class World:
     def colliders(self) -> list[Collider]:
         """All colliders, in the order of their slots."""
         return [Collider(self, id) for id in self._list(lib.lm_world_get_colliders, "lm_collider_id")]
+
+    @property
+    def joints(self) -> list[Joint]:
+        """All joints, in the order of their slots."""
+        return [Joint(self, id) for id in self._list(lib.lm_world_get_joints, "lm_joint_id")]
+
+    @property
+    def broken_joints(self) -> list[Joint]:
+        """Those that broke in the last step."""
+        return [Joint(self, id) for id in self._list(lib.lm_world_get_broken_joints, "lm_joint_id")]
 
     def _create(self, function: Any, definition: Any, kind: str) -> Id:
         made = ffi.new(f"{kind} *")
@@ -703,6 +779,31 @@ class World:
         c.pose = Pose.at(position, rotation)._to_c()
         c.hertz, c.damping_ratio = number(hertz, "hertz"), number(damping_ratio, "damping_ratio")
         return Skeleton(self, self._create(lib.lm_skeleton_create, c, "lm_skeleton_id"))
+
+    def add_joint(
+        self,
+        kind: str,
+        a: JointEndLike,
+        b: JointEndLike,
+        *,
+        at: Vector | None = None,
+        axis: Vector = (0.0, 0.0, 1.0),
+        length: float = -1.0,
+        hertz: float = 0.0,
+        damping_ratio: float = 1.0,
+        max_force: float | None = None,
+        max_torque: float | None = None,
+        user_data: int = 0,
+    ) -> Joint:
+        """Connects two ends, each a body, a mover, a ``JointEnd``, or None for the world; one of them a body. "glue" leaves nothing free,
+        "ball" turning about ``at``, "hinge" turning about the ``axis`` through it, "distance" everything but the distance of the anchors
+        (``length``; below 0: as it is now), "slider" moving along the axis. ``hertz`` 0: as stiff as can be. Beyond ``max_force`` newtons or
+        ``max_torque`` N m it breaks. See docs/joints.md."""
+        values = dict(locals())
+        for name in ("self", "kind", "a", "b"):
+            del values[name]
+        keep: list[Any] = []
+        return Joint(self, self._create(lib.lm_joint_create, joint_def(self, keep, kind, a, b, **values), "lm_joint_id"))
 
     # ---- contact rules and events ----
 

@@ -104,6 +104,21 @@ class ZeroCopy(unittest.TestCase):
         body.cut(limber.Mesh([[0, -2, -2], [0, 2, -2], [0, 0, 3]], [[0, 1, 2]]))
         self.assertGreater(len(body.live.skin), len(skin))
 
+    def test_live_regions_are_one_array(self):
+        world = limber.World()
+        body = world.add_lattice(box(), spacing=0.25, width=2, velocity=(1, 0, 0))
+        regions = body.live.regions
+        before = regions["constant"].copy()
+        world.step(count=6)
+        self.assertIs(body.live.regions, regions)
+        np.testing.assert_array_equal(regions, body.get_region_transforms())
+        fallen = 9.81 / 3600 * sum(range(1, 7))  # of symplectic steps of a frame; substeps fall a little less
+        moved = (regions["constant"] - before).mean(axis=0)
+        np.testing.assert_allclose(moved[[0, 2]], [0.1, 0.0], atol=1e-3)
+        self.assertTrue(-fallen <= moved[1] <= -0.5 * 9.81 * 0.1**2)
+        body.cut(limber.Mesh([[0, -2, -2], [0, 2, -2], [0, 0, 3]], [[0, 1, 2]]))
+        self.assertEqual(len(body.live.regions), body.info.regions)
+
     def test_positions_are_new_arrays(self):
         body = limber.World().add_points(CUBE)
         self.assertIsNot(body.positions, body.positions)

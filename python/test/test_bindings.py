@@ -19,25 +19,6 @@ RAW_ONLY = {
     "lm_world_can_share",
     "lm_body_share_skin",
     "lm_world_share_skins",
-    # Joints, what bodies give colliders, movers and bones, and functions that are called within a step.
-    "lm_collider_get_wrench",
-    "lm_joint_create",
-    "lm_joint_def_default",
-    "lm_joint_destroy",
-    "lm_joint_get_info",
-    "lm_joint_get_particles",
-    "lm_joint_get_state",
-    "lm_joint_set_enabled",
-    "lm_joint_set_length",
-    "lm_joint_set_spring",
-    "lm_joint_set_strength",
-    "lm_joint_set_user_data",
-    "lm_mover_get_wrench",
-    "lm_mover_steer",
-    "lm_skeleton_get_wrenches",
-    "lm_world_get_broken_joints",
-    "lm_world_get_joints",
-    "lm_world_set_substep_function",
 }
 
 # Members of structures that the classes leave out.
@@ -89,6 +70,9 @@ class Bindings(unittest.TestCase):
             limber.Fracture: ("lm_fracture_def", {"cookie", "factors"}),
             limber.SkeletonInfo: ("lm_skeleton_info", {"body"}),
             limber.Loss: ("lm_export_loss", set()),
+            limber.JointEnd: ("lm_joint_end", {"particle_count"}),
+            limber.JointState: ("lm_joint_state", set()),
+            limber.Wrench: ("lm_wrench", set()),
         }
         for kind, (struct, apart) in pairs.items():
             with self.subTest(struct):
@@ -114,6 +98,7 @@ class Bindings(unittest.TestCase):
             ("lm_pin_def", world.add_pin, {"particle_count"}),
             ("lm_drag_def", world.add_drag, set()),
             ("lm_field_def", field_def, set()),
+            ("lm_joint_def", world.add_joint, set()),
             ("lm_skeleton_def", world.add_skeleton, {"pose", "bone_count", "attachment_count"}),
             ("lm_world_def", world.__init__, {"gl", "allocator", "tasks", "log"}),
         ]

@@ -53,6 +53,12 @@ def read_mdd(path):
 
 
 def read_ply(path):
+    points, _, triangles = read_ply_colours(path)
+    return points, triangles
+
+
+def read_ply_colours(path):
+    """Points, colours (three of 0 to 255, or none) and triangles."""
     with open(path, "rb") as file:
         data = file.read()
     header, _, body = data.partition(b"end_header\n")
@@ -64,7 +70,9 @@ def read_ply(path):
     rows = [row.unpack_from(body, row.size * i) for i in range(vertices)]
     triangles = [struct.unpack_from("<iii", body, row.size * vertices + 13 * i + 1) for i in range(faces)]
     assert len(body) == row.size * vertices + 13 * faces
-    return [r[:3] for r in rows], triangles
+    names = [line.split()[2] for line in lines if re.match("property (?!list)", line)]
+    red = names.index("red") if "red" in names else len(names)
+    return [r[:3] for r in rows], [r[red:red + 3] for r in rows], triangles
 
 
 def read_vtu(path):

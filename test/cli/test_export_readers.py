@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `limber export` writes, read by other people's programs: gltf-validator and three.js in node, Blender in the background, VTK.
+"""What `limber export` writes, read by other people's programs: gltf-validator, three.js and TinyUSDZ in node, Blender in the background, VTK.
 
     test_export_readers.py LIMBER READERS
 
-READERS is a folder with node_modules (tools/readers makes it). A reader that is not there is a failure: tools/setup readers installs
+READERS is a folder with node_modules (tools/setup readers makes it). A reader that is not there is a failure: tools/setup readers installs
 them. Positions agree with those of a PLY sequence to 1e-5 of the size at five frames, counts and the sense of triangles too.
 """
 
@@ -89,10 +89,77 @@ class Readers(unittest.TestCase):
                 frames = self.node("three_glb.mjs", self.path("%s.%s" % (scene, name)), *(str(i / RATE) for i in LOOKED_AT))
                 self.compare(scene, frames, name)
 
+    def test_three_attributes(self):
+        """Normals are those of the triangles as they are bent, colours those of the PLY file in linear light."""
+        done = subprocess.run([LIMBER, "export", "liver-cut", "--frames", "16", "--fps", "15", "--out", self.path("liver.ply")],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        _, wanted, _ = files.read_ply_colours(self.path("liver.0004.ply"))
+        self.assertGreater(len(set(wanted)), 10)
+        for motion in ("joints", "morphs"):
+            path = self.path("liver.%s.glb" % motion)
+            done = subprocess.run([LIMBER, "export", "liver-cut", "--frames", "16", "--fps", "15", "--motion", motion, "--out", path],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            mesh, = self.node("three_attributes.mjs", path, "%.9f" % (4 / 15))
+            colours = files.triples(mesh["colours"])
+            self.assertEqual(len(colours), len(wanted))
+            for rgb, linear in zip(wanted, colours):
+                for c, found in zip(rgb, linear):
+                    c /= 255
+                    self.assertAlmostEqual(found, c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4, delta=2e-5)
+            self.check_normals(mesh)
+
+    def check_normals(self, mesh):
+        """Against sums of the normals of triangles, weighted by area."""
+        points = files.triples(mesh["points"])
+        sums = [[0.0, 0.0, 0.0] for _ in points]
+        for triangle in files.triples(mesh["triangles"]):
+            p, q, r = (points[i] for i in triangle)
+            u, v = [b - a for a, b in zip(p, q)], [b - a for a, b in zip(p, r)]
+            for k in range(3):
+                n = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3]
+                for i in triangle:
+                    sums[i][k] += n
+        cosines = [sum(a * b for a, b in zip(n, s)) / max(1e-30, sum(a * a for a in s) ** 0.5)
+                   for n, s in zip(files.triples(mesh["normals"]), sums)]
+        self.assertGreater(sum(cosines) / len(cosines), 0.995)
+        self.assertGreater(sum(c > 0.95 for c in cosines) / len(cosines), 0.98)
+
     def test_three_usd(self):
         for scene in SCENES:
             frames = self.node("three_usda.mjs", self.path(scene + ".usda"), *map(str, LOOKED_AT))
             self.compare(scene, frames)
+
+    def test_tiny_usd(self):
+        """TinyUSDZ reads a file by the schemas of USD, at the first time code: a file for each frame, and the whole one."""
+        for scene in SCENES:
+            paths = []
+            for index in LOOKED_AT:
+                paths.append(self.path("%s.%d.usda" % (scene, index)))
+                frame = str(60 // RATE * index)
+                done = subprocess.run([LIMBER, "export", scene, "--from", frame, "--frames", frame, "--out", paths[-1]],
+                                      capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+            whole, *frames = self.node("tiny_usda.mjs", self.path(scene + ".usda"), *paths)
+            self.assertEqual(whole, frames[0])
+            self.compare(scene, frames)
+
+    def test_usd_with_cuts(self):
+        """A body that is cut while it is written: three.js reads the whole file and TinyUSDZ, which has no colours that change, its first
+        and its last frame alone. After the cuts there are more triangles, and they enclose as much."""
+        path, begin, end = (self.path(name) for name in ("cut.usda", "begin.usda", "end.usda"))
+        for out, *more in ((path, "--frames", "60", "--fps", "10"), (begin, "--frames", "0"), (end, "--from", "60", "--frames", "60")):
+            done = subprocess.run([LIMBER, "export", "liver-cut", "--out", out, *more], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        first, cut = self.node("three_usda.mjs", path, "0", "10")
+        for tiny, three in zip(self.node("tiny_usda.mjs", begin, end), (first, cut)):
+            self.assertEqual([mesh["triangles"] for mesh in tiny], [mesh["triangles"] for mesh in three])
+            for a, b in zip(tiny, three):
+                self.assertLess(files.distance(files.triples(a["points"]), files.triples(b["points"])), 1e-6)
+        volumes = [files.volume(files.triples(m["points"]), files.triples(m["triangles"])) for m in (first[0], cut[0])]
+        self.assertGreater(len(cut[0]["triangles"]), len(first[0]["triangles"]))
+        self.assertAlmostEqual(volumes[1] / volumes[0], 1, delta=0.1)
 
     # ---- Blender ----
 

@@ -124,6 +124,53 @@ class TextureCoordinates(unittest.TestCase):
         os.rename(self.path("again.glb"), self.path("cube.obj"))  # the format is known by what is in the file
         self.test_glb()
 
+    def test_a_coarse_mesh_after_a_cut(self):
+        """Two triangles a side, which a cut divides into many: at every corner of every outer triangle the picture is where it was. Every kind of
+        body; two cuts."""
+        self.text, self.expected = cube(1)
+        with open(self.path("cube.obj"), "w") as file:
+            file.write(self.text)
+        cuts = [{"time": 0, "body": "cube", "cut": {"a": [0.1, -2, -2], "b": [0.1, 2, -2], "to_a": [0.1, -2, 2], "to_b": [0.1, 2, 2]}},
+                {"time": 0.03, "body": "cube", "cut": {"a": [-2, -2, 0.3], "b": [2, -2, 0.3], "to_a": [-2, 2, -0.2], "to_b": [2, 2, -0.2]}}]
+        for kind in ({"lattice": {"spacing": 0.25}}, {"octree": {"spacing": 0.25}}, {"tets": {"spacing": 0.4}}):
+            with self.subTest(kind=kind):
+                body = dict({"name": "cube", "mesh": {"file": "cube.obj"}}, **kind)
+                scene = {"limber": 1, "frames": 6, "gravity": [0, 0, 0], "bodies": [body], "events": cuts}
+                with open(self.path("coarse.json"), "w") as file:
+                    json.dump(scene, file)
+                limber("export", self.path("coarse.json"), "--out", self.path("coarse.usda"))
+                prim, = read_usda(self.path("coarse.usda")).values()
+                last = {name: prim[name][max(prim[name])] for name in ("points", "primvars:st", "faceVertexIndices")}
+                self.check_places(list(zip(*[iter(last["points"])] * 3)), list(zip(*[iter(last["primvars:st"])] * 2)),
+                                  list(zip(*[iter(map(int, last["faceVertexIndices"]))] * 3)))
+
+    def check_places(self, points, uvs, triangles):
+        inner, area, bent = 0, 0.0, 0.0
+        for triangle in triangles:
+            p, q, r = (points[i] for i in triangle)
+            u, v = [b - a for a, b in zip(p, q)], [b - a for a, b in zip(p, r)]
+            normal = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+            size = sum(x * x for x in normal) ** 0.5
+            axis = max(range(3), key=lambda k: abs(normal[k]))
+            sign = 1 if normal[axis] > 0 else -1
+            on_side = abs(normal[axis]) > 0.999 * size and all(abs(c[axis] - sign) < 0.02 for c in (p, q, r))
+            if all(uvs[i] == (0.0, 0.0) for i in triangle):
+                inner += 1
+                self.assertFalse(on_side and size > 1e-4)
+            elif size > 1e-4 and not on_side:
+                bent += size / 2  # around an edge of the cube, over which a cut has moved a vertex
+            elif size > 1e-4:
+                area += size / 2
+                corners = next([POINTS[n] for n in face] for face in FACES if all(POINTS[n][axis] == sign for n in face))
+                for i in triangle:
+                    across, up = (sum((x - o) * (e - o) for x, o, e in zip(points[i], corners[0], end)) / 4
+                                  for end in (corners[1], corners[3]))
+                    self.assertAlmostEqual(uvs[i][0], across, delta=0.01)
+                    self.assertAlmostEqual(uvs[i][1], 0.75 * up, delta=0.01)
+        self.assertGreater(inner, 10)
+        self.assertLess(bent, 0.5)
+        self.assertAlmostEqual(area + bent, 24.0, delta=0.2)  # the six sides, of which nothing is left out
+
     def test_after_a_cut(self):
         """Away from the cut all is as it was; inner faces have none."""
         cut = {"time": 0, "body": "cube", "cut": {"a": [0.1, -2, -2], "b": [0.1, 2, -2], "to_a": [0.1, -2, 2], "to_b": [0.1, 2, 2]}}
