@@ -1,5 +1,6 @@
 #include "contact/push.h"
 #include "contact/soft.h"
+#include "contact/windows.h"
 #include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 
@@ -18,12 +19,12 @@ static bool is_stopped(const lmi_body *body)
 /* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
  * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
  * part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles would turn it
- * inside out. */
-static double rigidity(const lmi_body *body, double way)
+ * inside out. And for what is crushed: its surface has no strength of its own, and there is nothing left below it to give way. */
+static double rigidity(const lmi_body *body, double way, double crush)
 {
     double stiff = lmi_min((body->firmness - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
     double fast = is_stopped(body) ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
-    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
+    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), crush), 1.0);
 }
 
 /* Inverse of the inertia, column by column; directions without inertia do not turn. */
@@ -84,12 +85,12 @@ static void measure(lmi_push *push)
     invert_inertia(inertia, push->turning);
 }
 
-void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way)
+static void begin(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way, double crush)
 {
     lmi_push none = {.body = body,
                      .x = body->x,
                      .v = body->v,
-                     .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f,
+                     .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way, crush) : 0.0f,
                      .places = places,
                      .count = count};
     *push = none;
@@ -98,7 +99,14 @@ void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places,
     }
 }
 
-void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
+void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way)
+{
+    begin(push, body, places, count, way, 0.0);
+}
+
+void lmi_push_begin(lmi_push *push, lmi_body *body, double way) { lmi_push_begin_crushed(push, body, way, 0.0); }
+
+void lmi_push_begin_crushed(lmi_push *push, lmi_body *body, double way, double crush)
 {
     bool pieces = body->fracture && body->lattice->shape.part_count > 1;
     bool cleft = body->octree && body->octree->clefts; /* its sides push each other */
@@ -106,7 +114,7 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
         lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
         *push = none;
     } else {
-        lmi_push_begin_part(push, body, NULL, body->place_count, way);
+        begin(push, body, NULL, body->place_count, way, crush);
     }
 }
 
