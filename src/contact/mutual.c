@@ -34,6 +34,9 @@
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
 
+/* Braces, for each body. */
+#define BRACES 8u
+
 /* Meetings of a window that one task looks at. */
 #define TASK_PAIRS 4u
 
@@ -108,6 +111,7 @@ static lmi_solver_room room_of(const lm_world *world, const needs *n)
                             .owners = n->bodies,
                             .nodes = n->bodies + (uint32_t)n->parts,
                             .places = (uint32_t)n->places,
+                            .braces = BRACES * n->bodies,
                             .events = lmi_touchings_wanted(world),
                             .presses = world->contact_method != LM_CONTACT_METHOD_SOLVED};
     lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);
@@ -318,7 +322,8 @@ static void update_body(void *context, uint32_t index)
             step->world->kernels->carry_bulk(body->bulk, body);
         }
     }
-    lmi_push_begin_crushed(&m->pushes[index], body, m->pairs.entries[index].way, met ? crush_of(m, body) : 0.0);
+    lmi_push_begin(&m->pushes[index], body, m->pairs.entries[index].way);
+    m->pushes[index].crush = met ? (float)crush_of(m, body) : 0.0f;
     m->pushes[index].owner = m->pushes[index].node = index;
     m->pushes[index].walls = body->asleep ? 0 : step->world->kernels->count_walls(step, body);
     if (body->fracture && body->lattice->shape.part_count > 1) {

@@ -1,6 +1,5 @@
 #include "contact/push.h"
 #include "contact/soft.h"
-#include "contact/windows.h"
 #include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 
@@ -19,12 +18,12 @@ static bool is_stopped(const lmi_body *body)
 /* The share of a push that acts on the body as a whole: none for what deforms freely, all for a body that a substep brings
  * back to its shape (alpha) and whose deformation velocity does not last (damping). And all for a body that crosses a good
  * part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles would turn it
- * inside out. And for what is crushed: its surface has no strength of its own, and there is nothing left below it to give way. */
-static double rigidity(const lmi_body *body, double way, double crush)
+ * inside out. */
+static double rigidity(const lmi_body *body, double way)
 {
     double stiff = lmi_min((body->firmness - 0.88) / 0.1, (body->damping - 0.3) / 0.1);
     double fast = is_stopped(body) ? 1.0 : (way / body->rest_size - 0.08) / 0.1;
-    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), crush), 1.0);
+    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }
 
 /* Inverse of the inertia, column by column; directions without inertia do not turn. */
@@ -85,12 +84,12 @@ static void measure(lmi_push *push)
     invert_inertia(inertia, push->turning);
 }
 
-static void begin(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way, double crush)
+void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way)
 {
     lmi_push none = {.body = body,
                      .x = body->x,
                      .v = body->v,
-                     .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way, crush) : 0.0f,
+                     .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f,
                      .places = places,
                      .count = count};
     *push = none;
@@ -99,14 +98,7 @@ static void begin(lmi_push *push, lmi_body *body, const uint32_t *places, uint32
     }
 }
 
-void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way)
-{
-    begin(push, body, places, count, way, 0.0);
-}
-
-void lmi_push_begin(lmi_push *push, lmi_body *body, double way) { lmi_push_begin_crushed(push, body, way, 0.0); }
-
-void lmi_push_begin_crushed(lmi_push *push, lmi_body *body, double way, double crush)
+void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
 {
     bool pieces = body->fracture && body->lattice->shape.part_count > 1;
     bool cleft = body->octree && body->octree->clefts; /* its sides push each other */
@@ -114,8 +106,33 @@ void lmi_push_begin_crushed(lmi_push *push, lmi_body *body, double way, double c
         lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
         *push = none;
     } else {
-        begin(push, body, NULL, body->place_count, way, crush);
+        lmi_push_begin_part(push, body, NULL, body->place_count, way);
     }
+}
+
+void lmi_push_measure(lmi_push *push)
+{
+    push->inverse_mass = 0.0f;
+    measure(push);
+    const quad zero = {0};
+    push->velocity = push->spin = zero;
+}
+
+void lmi_push_give(lmi_push *push)
+{
+    lmi_body *body = push->body;
+    for (uint32_t k = 0; k < push->count; k++) {
+        const uint32_t n = place_of(push, k);
+        float *v = body->v + (size_t)n * 4;
+        if (v[3] > 0.0f) {
+            quad dv = lmi_push_velocity(push, quad_load(body->x + (size_t)n * 4) - push->centre);
+            for (int i = 0; i < 3; i++) {
+                v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
+            }
+        }
+    }
+    const quad zero = {0};
+    push->velocity = push->spin = zero;
 }
 
 void lmi_push_end(lmi_push *push)

@@ -1,5 +1,5 @@
 /*
- * How much of a body is crushed: then it answers as a whole (contact/push.c).
+ * How much of a body is crushed: then it braces itself (contact/brace.h).
  *
  * A window is a group of carriers that are near each other at rest: all of them, and those in boxes of half and of a quarter of the
  * body's size. It has an affine map of its carriers, F = sum x_c l_c^T, as the body has one of all; its levers l_c are made once. Boxes of
@@ -35,8 +35,5 @@ bool lmi_windows_fit(const lmi_windows *windows, const lmi_mould *mould);
 
 /* How much a body is crushed where it is crushed most: 0 to 1 (lmi_crush_of in touch/stretch.h); after carry_bulk. */
 double lmi_windows_crush(const lmi_windows *windows, const lmi_bulk *solid);
-
-/* push.c: lmi_push_begin of a body that is crushed so much. */
-void lmi_push_begin_crushed(lmi_push *push, lmi_body *body, double way, double crush);
 
 #endif

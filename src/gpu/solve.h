@@ -46,8 +46,7 @@ typedef struct lmi_gpu_solver {
 
     /* Bodies as solids; cells of lattices; what points are. */
     lmi_gpu_buffer solids, moulds, distances, rests, levers, facing, corners, around, cell_of, cells, leaders;
-    lmi_gpu_buffer windows, window_riders; /* where each begins; levers, with the carrier as their last float */
-    lmi_gpu_buffer inner_of;               /* bits of the particles of each block: no touch point rides on them */
+    lmi_gpu_buffer inner_of; /* bits of the particles of each block: no touch point rides on them */
     /* Contacts with each carrier and cell. */
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
     /* Of this substep; and state. */

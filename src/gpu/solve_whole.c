@@ -17,11 +17,9 @@ bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
     const cl_uint at_last = last;
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument push[] = {
-        LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(gpu->x),
-        LMI_GPU_BUFFER(gpu->v),           LMI_GPU_VALUE(at_last),      LMI_GPU_BUFFER(s->solids),
-        LMI_GPU_BUFFER(s->moulds),        LMI_GPU_BUFFER(m->map_now),  LMI_GPU_BUFFER(s->windows),
-        LMI_GPU_BUFFER(s->window_riders), LMI_GPU_BUFFER(s->pushes)};
+    const lmi_gpu_argument push[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies),
+                                     LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_VALUE(at_last),     LMI_GPU_BUFFER(s->pushes)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return RUN(s->push_kernel, push, bodies, group);
 }

@@ -3,12 +3,12 @@
  * that lie on colliders with their bare particles.
  */
 
-/* rigidity in contact/push.c. way: metres in a substep. crush: lmi_windows_crush. */
-static float rigid_of(__global const lmi_gpu_body *b, double way, double crush)
+/* rigidity in contact/push.c. way: metres in a substep. */
+static float rigid_of(__global const lmi_gpu_body *b, double way)
 {
     double stiff = fmin(((double)b->firmness - 0.88) / 0.1, ((double)b->damping - 0.3) / 0.1);
     double fast = (way / b->rest_size - 0.08) / 0.1;
-    return b->pinned || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), crush), 1.0);
+    return b->pinned || !(b->rest_size > 0.0) ? 0.0f : (float)fmin(fmax(fmax(stiff, fast), 0.0), 1.0);
 }
 
 /* About the centre of mass c, from the second moments (xx yy zz xy yz zx). */

@@ -162,7 +162,7 @@ static bool is_whole_body(const solid_view *s, __global const lmi_gpu_push *push
 {
     __global const lmi_gpu_meeter *m = s->meeters + n;
     return pushes[n].rigid > 0.0f ||
-           ((m->marks & LMI_GPU_PIECES) && rigid_of(s->bodies + m->record, m->met_way, 0.0) > 0.0f);
+           ((m->marks & LMI_GPU_PIECES) && rigid_of(s->bodies + m->record, m->met_way) > 0.0f);
 }
 
 /* rubbed: of each point. */

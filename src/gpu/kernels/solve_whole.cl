@@ -15,47 +15,17 @@
 
 /* --- how bodies answer --- */
 
-/* lmi_windows_crush (contact/windows.c), which first asks whether it is worth looking. All work-items of the group call it. */
-static double find_crush(__global const lmi_gpu_mould *mould, __global const float *maps, __global const uint *windows,
-                         __global const float4 *riders, __local double *slots)
-{
-    double shortest = 1.0;
-    for (uint w = mould->first_window + get_local_id(0); w < mould->first_window + mould->windows; w += GROUP) {
-        dmat3 f;
-        for (int i = 0; i < 9; i++) {
-            f.m[i / 3][i % 3] = 0.0;
-        }
-        for (uint k = windows[w]; k < windows[w + 1]; k++) {
-            __global const float *at = maps + (uint)riders[k].w * MAP_FLOATS;
-            const double x[3] = {(double)at[0] - maps[0], (double)at[1] - maps[1], (double)at[2] - maps[2]};
-            for (int i = 0; i < 3; i++) {
-                f.m[i][0] += x[i] * riders[k].x;
-                f.m[i][1] += x[i] * riders[k].y;
-                f.m[i][2] += x[i] * riders[k].z;
-            }
-        }
-        shortest = fmin(shortest, lmi_shortest_stretch(&f));
-    }
-    return join_group(slots, lmi_crush_of(shortest), true);
-}
-
 /* last: before walls have the last word, where it does not matter how fast bodies came. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies, __global const float4 *x,
-           __global const float4 *v, uint last, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_mould *moulds,
-           __global const float *maps, __global const uint *windows, __global const float4 *riders,
-           __global lmi_gpu_push *pushes)
+           __global const float4 *v, uint last, __global lmi_gpu_push *pushes)
 {
     __local double slots[GROUP];
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
     __global const lmi_gpu_body *b = bodies + m->record;
     __global lmi_gpu_push *p = pushes + get_group_id(0);
     const bool loose = m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES), meets = m->maps || (m->marks & LMI_GPU_RUBBLE);
-    const bool crushes = !last && m->maps && m->partners && !loose && !(m->marks & LMI_GPU_FLOWS);
-    const double crush = crushes ? find_crush(moulds + solids[get_group_id(0)].mould, maps + m->first_map * MAP_FLOATS,
-                                              windows, riders, slots)
-                                 : 0.0;
-    const float rigid = loose ? 0.0f : rigid_of(b, meets ? (last ? 0.0 : m->met_way) : 0.6 * m->way, crush);
+    const float rigid = loose ? 0.0f : rigid_of(b, meets ? (last ? 0.0 : m->met_way) : 0.6 * m->way);
     const uint id = get_local_id(0);
     const quad zero = quad_of(0.0f, 0.0f, 0.0f);
     if (id == 0) {

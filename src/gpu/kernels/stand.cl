@@ -55,7 +55,7 @@ stand_push(__global const lmi_gpu_body *bodies, __global lmi_gpu_standing *stand
     __global lmi_gpu_push *p = pushes + body;
     __global lmi_gpu_standing *s = standing + body;
     const double way = 0.6 * h * dvec_length(record_dvec(b->velocity)); /* not all of it: a wall does not come to meet it */
-    const float rigid = s->limit && !b->pieces && is_near_any(near + body * words, words) ? rigid_of(b, way, 0.0) : 0.0f;
+    const float rigid = s->limit && !b->pieces && is_near_any(near + body * words, words) ? rigid_of(b, way) : 0.0f;
     if (id == 0) {
         p->move = p->turn = p->velocity = p->spin = p->drift = quad_of(0.0f, 0.0f, 0.0f);
         p->rigid = 0.0f;
