@@ -11,15 +11,15 @@
 
 #define SWEEPS 10
 
-/* A body that does not answer for this: what holds it, or keeps it asleep, is stronger. */
-static bool is_fixed(const lmi_push *push)
+/* Not what pins hold, which gives way as far as they let it, nor what sleeps or is in pieces. */
+static bool is_free(const lmi_push *push)
 {
-    return push->body->first_pin != LMI_NONE || push->body->asleep || push->parts != NULL;
+    return push->body->first_pin == LMI_NONE && !push->body->asleep && !push->parts;
 }
 
 static void take_body(lmi_solver *s, lmi_push *push)
 {
-    if (push && !push->braced && !is_fixed(push)) {
+    if (push && !push->braced) {
         push->braced = true;
         s->braced[s->braced_count++] = push;
     }
@@ -30,12 +30,9 @@ static void list_braces(lmi_solver *s)
     s->brace_count = s->braced_count = 0;
     for (uint32_t n = 0; n < s->run_count && s->brace_count < s->room.braces; n++) {
         const lmi_run *run = &s->runs[n];
-        const bool self = run->b && run->b->owner == run->a->owner, loose = run->b && run->b->parts;
-        float crush = lmi_maxf(run->a->crush, run->b ? run->b->crush : 0.0f);
-        if (run->stiff || self || loose || run->a->parts || !(crush > 0.0f)) {
-            continue;
-        }
-        if (is_fixed(run->a) && (!run->b || is_fixed(run->b))) {
+        const float crush = lmi_maxf(run->a->crush, run->b ? run->b->crush : 0.0f);
+        const bool self = run->b && run->b->owner == run->a->owner;
+        if (run->stiff || self || !(crush > 0.0f) || !is_free(run->a) || (run->b && !is_free(run->b))) {
             continue;
         }
         s->braces[s->brace_count++] = (lmi_brace){.run = n, .share = crush};
@@ -63,11 +60,12 @@ static lm_dvec3 place_of(const lmi_solver *s, const lmi_body *body, uint32_t c)
     return quad_to(at);
 }
 
-static inline bool moves(const lmi_push *push) { return push && push->braced && push->inverse_mass > 0.0f; }
+/* Not a wall, and not a body with particles that no region holds. */
+static inline bool moves(const lmi_push *push) { return push && push->inverse_mass > 0.0f; }
 
 static double mobility(const lmi_push *push, lm_dvec3 arm, lm_dvec3 n)
 {
-    if (!moves(push)) {
+    if (!push) {
         return 0.0;
     }
     lm_dvec3 lever = dvec_cross(arm, n);
@@ -77,12 +75,6 @@ static double mobility(const lmi_push *push, lm_dvec3 arm, lm_dvec3 n)
 
 static lm_dvec3 velocity(const lmi_push *push, lm_dvec3 arm)
 {
-    if (!push) {
-        return lm_dvec3_zero();
-    }
-    if (!moves(push)) {
-        return push->body->asleep ? lm_dvec3_zero() : dvec_from(push->body->motion.velocity);
-    }
     return dvec_add(quad_to(push->mean + push->velocity), dvec_cross(quad_to(push->came + push->spin), arm));
 }
 
@@ -111,10 +103,9 @@ static void find_brace(lmi_solver *s, uint32_t index)
         count++;
     }
     double length = dvec_length(normal);
-    if (count == 0 || !(length > 1e-3 * count)) {
+    if (count == 0 || !(length > 1e-3 * count) || !moves(run->a) || (run->b && !moves(run->b))) {
         return;
     }
-    b->any = true;
     b->normal = dvec_scale(normal, 1.0 / length);
     b->wall = dvec_scale(wall, 1.0 / count);
     b->point = dvec_scale(point, 1.0 / count);
@@ -131,7 +122,7 @@ static void find_brace(lmi_solver *s, uint32_t index)
 
 static void give(lmi_push *push, lm_dvec3 arm, lm_dvec3 impulse)
 {
-    if (moves(push)) {
+    if (push) {
         quad j = quad_from(dvec_scale(impulse, 1.0 / push->body->mean_mass));
         push->velocity += push->inverse_mass * j;
         push->spin += lmi_push_turning(push, quad_cross(quad_from(arm), j));

@@ -9,7 +9,7 @@
  *     u_n >= (1 - crush) min(u_n before, 0),    J >= 0
  *
  * Its impulses act on all particles, before soft contacts are solved, which then see what is left. They keep momentum and spin and only
- * take energy. Bodies that answer as a whole anyway (stiff contacts) need none; pinned and sleeping bodies are to others as walls.
+ * take energy. Bodies that answer as a whole anyway (stiff contacts) need none, and what is pinned, asleep or in pieces has none.
  */
 #ifndef LMI_BRACE_H
 #define LMI_BRACE_H
