@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LEVELS 3
+#define LEVELS 2
 #define LEAST_CARRIERS 8u
 
 /* Narrower than this share of their largest extent carriers are a sheet. */

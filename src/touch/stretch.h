@@ -113,8 +113,8 @@ static inline double lmi_shortest_stretch(const dmat3 *f)
 }
 
 /* Bodies that are crushed answer as a whole: none of a push below the first of these lengths, all of it below the second. */
-#define LMI_CRUSH_FROM 0.75
-#define LMI_CRUSH_TO 0.45
+#define LMI_CRUSH_FROM 0.5
+#define LMI_CRUSH_TO 0.35
 
 static inline double lmi_crush_of(double shortest)
 {
