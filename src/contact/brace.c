@@ -97,7 +97,8 @@ static void find_brace(lmi_solver *s, uint32_t index)
         if (block->near >> k & 1) {
             continue;
         }
-        normal = dvec_add(normal, dvec(block->normal[k], block->normal[LMI_BLOCK + k], block->normal[2 * LMI_BLOCK + k]));
+        normal =
+            dvec_add(normal, dvec(block->normal[k], block->normal[LMI_BLOCK + k], block->normal[2 * LMI_BLOCK + k]));
         wall = dvec_add(wall, dvec(block->extra[k], block->extra[LMI_BLOCK + k], block->extra[2 * LMI_BLOCK + k]));
         point = dvec_add(point, place_of(s, run->a->body, c));
         count++;

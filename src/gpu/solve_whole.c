@@ -19,7 +19,7 @@ bool lmi_gpu_crush_find(lmi_gpu *gpu)
     const lmi_gpu_argument crush[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
                                       LMI_GPU_BUFFER(s->moulds),  LMI_GPU_BUFFER(m->map_now),
                                       LMI_GPU_BUFFER(s->windows), LMI_GPU_BUFFER(s->window_riders),
-                                      LMI_GPU_BUFFER(gpu->stop)};
+                                      LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return gpu->presses || RUN(s->crush_kernel, crush, bodies, group);
 }

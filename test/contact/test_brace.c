@@ -102,7 +102,8 @@ static void come_back(kind k, double mass)
     const double most = 2.0 * (10.0 + mass); /* kg m/s, of both */
     const double off = ref_length(ref_sub(after.momentum, before.momentum)) / most;
     const double turned = ref_length(ref_sub(after.angular, before.angular)) / most;
-    print_message("%s, %g kg: %.3f m apart, momentum off by %.2g of it, angular momentum by %.2g m of it, energy %.3g of %.3g J\n",
+    print_message("%s, %g kg: %.3f m apart, momentum off by %.2g of it, angular momentum by %.2g m of it, energy %.3g "
+                  "of %.3g J\n",
                   kind_names[k], mass, apart, off, turned, after.energy, before.energy);
     assert_true(apart > 0.3);
     assert_at_most(off, 1e-5);

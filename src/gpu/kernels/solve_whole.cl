@@ -19,10 +19,12 @@
 /* lmi_windows_crush (contact/windows.c), which first asks whether it is worth looking. The host braces such bodies (contact/brace.h). */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_crush(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_mould *moulds,
-            __global const float *all_maps, __global const uint *windows, __global const float4 *riders, __global uint *stop)
+            __global const float *all_maps, __global const uint *windows, __global const float4 *riders,
+            __global const lmi_gpu_push *pushes, __global uint *stop)
 {
     __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
-    if (!m->maps || !m->partners || (m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES | LMI_GPU_FLOWS))) {
+    if (!m->maps || !m->partners || (m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES | LMI_GPU_FLOWS)) ||
+        pushes[get_group_id(0)].rigid > 0.0f) { /* its contacts are stiff, and have no braces */
         return;
     }
     __global const lmi_gpu_mould *mould = moulds + solids[get_group_id(0)].mould;
