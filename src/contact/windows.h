@@ -1,8 +1,8 @@
 /*
  * How much of a body is crushed: then it braces itself (contact/brace.h).
  *
- * A window is a group of carriers that are near each other at rest: all of them, and those in boxes of half and of a quarter of the
- * body's size. It has an affine map of its carriers, F = sum x_c l_c^T, as the body has one of all; its levers l_c are made once. Boxes of
+ * A window is a group of carriers that are near each other at rest: all of them, and those in boxes of half the body's
+ * size. It has an affine map of its carriers, F = sum x_c l_c^T, as the body has one of all; its levers l_c are made once. Boxes of
  * one size stand side by side, and once more half a box further, so that what is crushed on the border of two is in the middle of a third.
  * Carriers that are a sheet or a line are no window: a cloth may fold.
  *

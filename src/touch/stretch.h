@@ -112,7 +112,7 @@ static inline double lmi_shortest_stretch(const dmat3 *f)
     return 1.0 / sqrt(sqrt(sqrt(sqrt(sum))));
 }
 
-/* Bodies that are crushed answer as a whole: none of a push below the first of these lengths, all of it below the second. */
+/* Bodies that are pressed to less than the first of these lengths are crushed, and to less than the second entirely (contact/brace.h). */
 #define LMI_CRUSH_FROM 0.5
 #define LMI_CRUSH_TO 0.35
 
