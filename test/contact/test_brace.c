@@ -1,7 +1,7 @@
 /*
- * Crushed bodies brace themselves (contact/brace.h): two that fly into each other off their middles come back, with the momentum and the
- * spin that they had and no more energy, and the same on any number of threads. Without braces they were crushed flat and flew on
- * through each other.
+ * Crushed bodies brace themselves (contact/brace.h): two that fly into each other off their middles stay on their sides, with the momentum and the
+ * spin that they had and no more energy, and the same on any number of threads. Without braces octrees flew on through each
+ * other, and tetrahedra stayed half in each other.
  */
 #include "limber/shapes.h"
 #include "test/support/support.h"
@@ -60,7 +60,7 @@ static flight fly(kind k, uint32_t workers, double mass)
     ball.detail = 8;
     assert_ok(lm_shape_make_mesh(&ball, &mesh));
     f.ids[0] = add(f.world, &mesh, k, -0.35, 0.0, 10.0);
-    f.ids[1] = add(f.world, &mesh, k, 0.35, 0.1, mass);
+    f.ids[1] = add(f.world, &mesh, k, 0.35, 0.03, mass);
     lm_shape_mesh_free(&mesh);
     return f;
 }
@@ -98,14 +98,14 @@ static void come_back(kind k, double mass)
     lm_body_info one, other;
     assert_ok(lm_body_get_info(f.world, f.ids[0], &one));
     assert_ok(lm_body_get_info(f.world, f.ids[1], &other));
-    const double apart = hypot(other.centre.x - one.centre.x, other.centre.y - one.centre.y);
-    const double most = 2.0 * (10.0 + mass); /* kg m/s, of both */
+    const double apart = other.centre.x - one.centre.x; /* below 0: they went through each other */
+    const double most = 2.0 * (10.0 + mass);            /* kg m/s, of both */
     const double off = ref_length(ref_sub(after.momentum, before.momentum)) / most;
     const double turned = ref_length(ref_sub(after.angular, before.angular)) / most;
     print_message("%s, %g kg: %.3f m apart, momentum off by %.2g of it, angular momentum by %.2g m of it, energy %.3g "
                   "of %.3g J\n",
                   kind_names[k], mass, apart, off, turned, after.energy, before.energy);
-    assert_true(apart > 0.3);
+    assert_true(apart > 0.4);
     assert_at_most(off, 1e-5);
     assert_at_most(turned, 1e-5);
     assert_at_most(after.energy, before.energy);

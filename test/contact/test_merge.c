@@ -274,7 +274,9 @@ static void bodies_stay_apart(void **context)
                  {{OCTREE, OCTREE, BALL, 8.0, 2, 0.05, 1.0}, 0.03, 0.01},
                  {{OCTREE, OCTREE, BALL, 12.0, 2, 0.05, 1.0}, 0.06, 0.01},
                  {{TETS_200, TETS_200, BALL, 4.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{TETS_200, TETS_200, BALL, 8.0, 2, 0.05, 1.0}, 0.05, 0.01}};
+                 {{TETS_200, TETS_200, BALL, 8.0, 2, 0.05, 1.0}, 0.05, 0.01},
+                 {{LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 100.0}, 0.05, 0.01},
+                 {{HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 100.0}, 0.05, 0.01}};
     model models[FIGURES] = {make_model(BALL), make_model(BOX), make_model(RING)};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         const trial *t = &cases[n].t;
