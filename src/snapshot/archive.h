@@ -79,7 +79,9 @@ static inline void visit_bool(archive *a, bool *value)
     uint64_t bits = *value;
     visit_bits(a, &bits, 1);
     refuse_if(a, bits > 1);
-    *value = bits == 1;
+    if (!a->damaged && !a->out_of_memory) { /* a world that is saved, into too small a buffer, stays as it is */
+        *value = bits == 1;
+    }
 }
 
 static inline void visit_float(archive *a, float *value)

@@ -15,7 +15,7 @@ typedef enum share { NONE, HALF, ALL, ANY } share;
 static inline void set_material(lm_material *m, share of)
 {
     m->stiffness = LM_STIFFNESS_ALPHA;
-    m->alpha = of == ALL ? 1.0f : of == HALF ? 0.93f : 0.6f;
+    m->alpha = of == ALL ? 1.0f : of == HALF ? 0.97f : 0.6f;
     m->damping = of == NONE ? 1.0f : 1000.0f;
     m->mode = LM_MODE_RIGID;
     m->friction = 0.7f;
