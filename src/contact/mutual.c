@@ -18,13 +18,10 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "base/tasks.h"
-#include "collide/rigid.h"
 #include "contact/cleft.h"
 #include "contact/meet.h"
-#include "contact/rigid_contact.h"
 #include "contact/rubble.h"
 #include "contact/solver.h"
-#include "contact/windows.h"
 #include "skeleton/skeleton.h"
 #include "world/in_step.h"
 #include "world/motion.h"
@@ -35,9 +32,6 @@
 #define MOST_MUTUAL 65536u
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
-
-/* Braces, for each body. */
-#define BRACES 8u
 
 /* Meetings of a window that one task looks at. */
 #define TASK_PAIRS 4u
@@ -69,23 +63,17 @@ typedef struct lmi_mutual {
     lmi_presses presses;                  /* what becomes of contacts that are found from now on */
 
     lmi_rubble *rubble;
-    lmi_rigids rigids;        /* movers that have a mass */
-    lmi_windows *windows;     /* of all moulds */
-    lmi_windows **windows_of; /* [slots] of bodies that touch others; may be those of a mould that is gone, or null */
-    uint32_t windows_capacity;
 } lmi_mutual;
-
-struct lmi_rigids *lmi_mutual_rigids(const lm_world *world) { return &world->mutual->rigids; }
 
 /* What all bodies together need. */
 typedef struct needs {
-    uint32_t bodies, rigids, most_rows, most_riders;
+    uint32_t bodies, most_rows, most_riders;
     uint64_t points, places, grains, parts;
 } needs;
 
 static needs needs_of(const lm_world *world)
 {
-    needs n = {.rigids = lmi_rigids_count(world), .most_rows = 1, .most_riders = 8};
+    needs n = {.most_rows = 1, .most_riders = 8};
     LMI_POOL_EACH(&world->bodies, k)
     {
         const lmi_body *body = lmi_body_at(world, k);
@@ -98,7 +86,7 @@ static needs needs_of(const lm_world *world)
                 uint32_t riders = body->bulk->mould->carrier_riders;
                 n.most_riders = riders > n.most_riders ? riders : n.most_riders;
                 n.grains += body->touch.count;
-            } else if (body->fracture) {
+            } else {
                 n.grains += body->particle_count;
                 n.parts += body->lattice->shape.part_count;
             }
@@ -110,14 +98,12 @@ static needs needs_of(const lm_world *world)
 /* Room for the contacts of all bodies. */
 static lmi_solver_room room_of(const lm_world *world, const needs *n)
 {
-    uint64_t points = n->points + (n->rigids ? n->places : 0) + 64u * (uint64_t)n->rigids;
-    uint32_t contacts = (uint32_t)(points < 256 ? 256 : points < MOST_MUTUAL ? points : MOST_MUTUAL);
+    uint32_t contacts = (uint32_t)(n->points < 256 ? 256 : n->points < MOST_MUTUAL ? n->points : MOST_MUTUAL);
     lmi_solver_room room = {.rows_a = n->most_rows,
                             .rows_b = n->most_riders,
-                            .owners = n->bodies + n->rigids,
-                            .nodes = n->bodies + (uint32_t)n->parts + n->rigids,
+                            .owners = n->bodies,
+                            .nodes = n->bodies + (uint32_t)n->parts,
                             .places = (uint32_t)n->places,
-                            .braces = BRACES * n->bodies,
                             .events = lmi_touchings_wanted(world),
                             .presses = world->contact_method != LM_CONTACT_METHOD_SOLVED};
     lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);
@@ -138,7 +124,7 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
               lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
               lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
               lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
-              lmi_rigids_reserve(world, &m->rigids) && lmi_solver_reserve(memory, &m->solver, &room);
+              lmi_solver_reserve(memory, &m->solver, &room);
     m->parts = parts;
     m->part_places = part_places;
     m->pairs.entries = entries;
@@ -148,79 +134,19 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
     return ok;
 }
 
-/* The windows of a mould, found or made. */
-static lmi_windows *take_windows(lmi_memory *memory, lmi_mutual *m, const lmi_mould *mould)
-{
-    lmi_windows *found = m->windows;
-    while (found && !lmi_windows_fit(found, mould)) {
-        found = found->next;
-    }
-    if (!found && (found = lmi_windows_make(memory, mould))) {
-        found->next = m->windows;
-        m->windows = found;
-    }
-    return found;
-}
-
-static void drop_unused_windows(lmi_memory *memory, lmi_mutual *m)
-{
-    for (lmi_windows **at = &m->windows; *at;) {
-        lmi_windows *w = *at;
-        if (w->used) {
-            at = &w->next;
-        } else {
-            *at = w->next;
-            lmi_windows_free(memory, w);
-        }
-    }
-}
-
-/* Windows for all bodies that touch others. */
-static bool reserve_windows(lm_world *world, lmi_mutual *m)
-{
-    lmi_memory *memory = &world->memory;
-    void *of = m->windows_of;
-    const uint32_t before = m->windows_capacity;
-    bool ok = lmi_reserve(memory, &of, &m->windows_capacity, world->bodies.slots, sizeof *m->windows_of);
-    m->windows_of = of;
-    for (uint32_t n = before; ok && n < m->windows_capacity; n++) {
-        m->windows_of[n] = NULL;
-    }
-    for (lmi_windows *w = m->windows; w; w = w->next) {
-        w->used = false;
-    }
-    for (uint32_t n = 0; ok && n < world->bodies.slots; n++) {
-        const lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
-        const lmi_mould *mould = body && lmi_body_meets(body) && body->bulk ? body->bulk->mould : NULL;
-        if (!mould) {
-            m->windows_of[n] = NULL;
-        } else if (!lmi_windows_fit(m->windows_of[n], mould)) {
-            m->windows_of[n] = take_windows(memory, m, mould);
-            ok = m->windows_of[n] != NULL;
-        }
-        if (m->windows_of[n]) {
-            m->windows_of[n]->used = true;
-        }
-    }
-    if (ok) {
-        drop_unused_windows(memory, m);
-    }
-    return ok;
-}
-
 bool lmi_mutual_reserve(lm_world *world)
 {
     needs n = needs_of(world);
-    if (n.bodies + n.rigids == 0) {
+    if (n.bodies == 0) {
         if (world->mutual) {
-            world->mutual->pairs.count = world->mutual->rigids.count = 0;
+            world->mutual->pairs.count = 0;
         }
         return true;
     }
     if (!world->mutual) {
         world->mutual = lmi_allocate(&world->memory, 1, sizeof *world->mutual);
     }
-    return world->mutual && reserve_windows(world, world->mutual) && reserve(world, world->mutual, &n);
+    return world->mutual && reserve(world, world->mutual, &n);
 }
 
 bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
@@ -233,8 +159,7 @@ bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
     bool ok = lmi_reserve(&world->memory, &parts, &m->part_capacity, count, sizeof *m->parts);
     m->parts = parts;
     lmi_solver_room room = m->solver.room;
-    uint32_t nodes = m->pairs.count + count + lmi_rigids_count(world);
-    room.nodes = nodes > room.nodes ? nodes : room.nodes;
+    room.nodes = m->pairs.count + count > room.nodes ? m->pairs.count + count : room.nodes;
     return ok && lmi_solver_reserve(&world->memory, &m->solver, &room);
 }
 
@@ -250,12 +175,6 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(memory, m->parts, m->part_capacity, sizeof *m->parts);
         lmi_release(memory, m->part_places, m->part_place_capacity, sizeof *m->part_places);
         lmi_rubble_free(memory, m->rubble);
-        lmi_rigids_free(memory, &m->rigids);
-        for (lmi_windows *w = m->windows; w; w = w->next) {
-            w->used = false;
-        }
-        drop_unused_windows(memory, m);
-        lmi_release(memory, m->windows_of, m->windows_capacity, sizeof *m->windows_of);
         lmi_release(memory, m, 1, sizeof *m);
         world->mutual = NULL;
     }
@@ -303,35 +222,18 @@ static void begin_parts(lmi_mutual *m, const lmi_entry *entry, lmi_push *push)
     push->part = l->part;
 }
 
-/* What has flowed is no longer as it was at rest; and what was cut in this step has other carriers. */
-static double crush_of(const lmi_mutual *m, const lmi_body *body)
-{
-    const lmi_windows *windows = m->windows_of[body->slot];
-    return body->bulk && !body->plastic_material && lmi_windows_fit(windows, body->bulk->mould)
-               ? lmi_windows_crush(windows, body->bulk)
-               : 0.0;
-}
-
 static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
     lmi_mutual *m = step->world->mutual;
     lmi_body *body = lmi_body_in_step(step->world, m->pairs.entries[index].slot);
     if (body->asleep && !m->pairs.entries[index].met) {
-        m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v, .unit = body->mean_mass};
+        m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v};
         return;
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    const bool met = m->pairs.entries[index].met;
-    if (met || body->self_contact) {
-        step->world->kernels->place_points(body);
-        if (body->bulk) {
-            step->world->kernels->carry_bulk(body->bulk, body);
-        }
-    }
     lmi_push_begin(&m->pushes[index], body, m->pairs.entries[index].way);
-    m->pushes[index].crush = met ? (float)crush_of(m, body) : 0.0f;
     m->pushes[index].owner = m->pushes[index].node = index;
     m->pushes[index].walls = body->asleep ? 0 : step->world->kernels->count_walls(step, body);
     if (body->fracture && body->lattice->shape.part_count > 1) {
@@ -340,8 +242,14 @@ static void update_body(void *context, uint32_t index)
     if (!body->asleep) { /* what it rests on will be there when it wakes */
         lmi_touch_begin(&body->touch);
     }
-    if ((met || body->self_contact) && body->octree && body->octree->clefts) {
-        lmi_clefts_update(body);
+    if (m->pairs.entries[index].met || body->self_contact) {
+        step->world->kernels->place_points(body);
+        if (body->bulk) {
+            step->world->kernels->carry_bulk(body->bulk, body);
+        }
+        if (body->octree && body->octree->clefts) {
+            lmi_clefts_update(body);
+        }
     }
     lmi_float_mode_leave(&host);
 }
@@ -514,8 +422,7 @@ void lmi_mutual_contacts(const lmi_step *step)
 {
     lm_world *world = step->world;
     lmi_mutual *m = world->mutual;
-    const uint32_t rigids = m ? lmi_rigids_count(world) : 0;
-    if (!m || m->pairs.count + rigids == 0) {
+    if (!m || m->pairs.count == 0) {
         return;
     }
     uint64_t start = lmi_os_nanoseconds();
@@ -533,14 +440,10 @@ void lmi_mutual_contacts(const lmi_step *step)
     }
     lmi_pairs_sort(&m->pairs);
     lmi_pairs_each(step, &m->pairs, measure_pair, &m->pairs);
-    lmi_rigids_begin(step, &m->rigids, count, count + parts);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count + rigids);
+    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count);
     m->solver.workers = world->workers;
     m->presses = LMI_SOLVED;
-    for (uint32_t n = 0; n < rigids; n++) {
-        m->solver.owners[count + n] = (lmi_owner){.body = NULL};
-    }
     for (uint32_t n = 0; n < count; n++) {
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
@@ -553,10 +456,8 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->presses = LMI_PRESSED;
     }
     meet_all(step);
-    lmi_rigids_meet(step, &m->rigids, &m->solver);
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
-    lmi_rigids_end(&m->rigids);
     world->contact_stats = m->solver.stats;
     lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);
     world->find_nanoseconds += found - start;

@@ -9,7 +9,6 @@
 #define LMI_SOLVER_H
 
 #include "base/base.h"
-#include "contact/brace.h"
 #include "contact/contact.h"
 #include "contact/touching.h"
 
@@ -57,7 +56,7 @@ typedef struct lmi_stiff {
 
 /* A body that is in contacts. */
 typedef struct lmi_owner {
-    lmi_body *body;                /* null: a mover, which has no particles */
+    lmi_body *body;
     uint32_t first_place;          /* among all bodies', and of its particles among those that hold contacts */
     uint32_t first_run, run_count; /* of run_of_owner */
     uint32_t particles;            /* that it holds contacts with */
@@ -77,7 +76,6 @@ typedef struct lmi_solver_room {
     uint32_t rows_a, rows_b; /* particles that hold one side of a contact, at most */
     uint32_t owners, nodes;  /* bodies, and pushes of bodies and their pieces */
     uint32_t places;         /* of all bodies */
-    uint32_t braces;         /* contact/brace.h */
     bool events;             /* somebody asks who touches whom */
     bool presses;            /* bodies keep apart by the penalty force (contact/penalty.h) */
 } lmi_solver_room;
@@ -126,10 +124,6 @@ typedef struct lmi_solver {
     uint32_t island_count;
     uint32_t *node, *island_of; /* [nodes] a forest of pushes that are connected; and the island of a root */
 
-    lmi_brace *braces;
-    lmi_push **braced; /* the bodies that are in them */
-    uint32_t brace_count, braced_count;
-
     lmi_found *found; /* room for lists */
     lmi_ref *found_refs;
     lmi_run *found_runs;
@@ -147,7 +141,7 @@ typedef struct lmi_solver {
         gained_capacity, moved_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
-    uint32_t noticed_capacity, load_capacity, brace_capacity, braced_capacity;
+    uint32_t noticed_capacity, load_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */
@@ -256,24 +250,6 @@ void lmi_islands_weigh(lmi_solver *solver);                      /* gives back w
 void lmi_islands_take_back(lmi_solver *solver);
 void lmi_islands_positions(lmi_solver *solver, uint32_t until);
 void lmi_islands_end(lmi_solver *solver); /* notes twists */
-
-/* A contact between two sides that answer as a whole in full and have no particles. */
-typedef struct lmi_stiff_def {
-    lmi_push *a, *b; /* b is null where it does not yield */
-    const void *wall;
-    lm_dvec3 place, normal; /* in the world; from b to a */
-    quad velocity_a, velocity_b;
-    double depth, friction, restitution;
-    quad braked; /* what it begins with */
-    float pressed;
-    uint32_t point;
-} lmi_stiff_def;
-
-/* After a side was given another mass. */
-void lmi_stiff_weigh(lmi_stiff *c);
-
-/* There must be room (lmi_solver_make_room). */
-void lmi_solver_add_stiff(lmi_solver *solver, const lmi_stiff_def *def);
 
 /* tell.c */
 void lmi_solver_tell(lmi_solver *solver);

@@ -16,7 +16,6 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
-#include "skin/slit.h"
 #include "touch/cube.h"
 #include "world/access.h"
 #include "world/elastic.h"
@@ -267,7 +266,6 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     free_cubes(world, body);
     lmi_fracture_free(world, body);
-    lmi_slit_free(world, body->slit);
     lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
@@ -413,7 +411,6 @@ static void make_regions(lmi_body *body, float *weights)
     }
     lmi_elastic_take_shape(body, &shape);
     body->square = lmi_elastic_least(body->regions, body->region_count);
-    lmi_elastic_take_spread(body);
     body->tuned_step = 0.0;
 }
 

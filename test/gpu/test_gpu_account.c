@@ -108,7 +108,7 @@ static void events_agree_for(kind of, lm_contact_method method, bool stiff, bool
     for (int n = 0; stiff && n < BODIES; n++) {
         lm_material material = lm_material_default();
         material.stiffness = LM_STIFFNESS_ALPHA;
-        material.alpha = n % 2 ? 0.93f : 1.0f;
+        material.alpha = n % 2 ? 0.97f : 1.0f;
         material.damping = n % 2 ? 60.0f : 240.0f;
         assert_ok(lm_body_set_material(host, ids[n], &material));
     }
