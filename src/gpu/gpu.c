@@ -124,8 +124,8 @@ static bool lay_out(lm_world *world, lmi_gpu *gpu)
 /* Contacts that were solved, and who holds what, have some; and the sums of bodies. */
 static bool settle_in(lm_world *world, lmi_gpu *gpu)
 {
-    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_press_lay_out(gpu) &&
-           lmi_gpu_accounts_lay_out(world, gpu) && lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
+    return lmi_gpu_solve_lay_out(world, gpu) && lmi_gpu_press_lay_out(gpu) && lmi_gpu_accounts_lay_out(world, gpu) &&
+           lmi_gpu_held_lay_out(world, gpu) && lmi_gpu_measure_void(world, gpu);
 }
 
 /* The host steps, now: it has the state, and the device's is void. */
