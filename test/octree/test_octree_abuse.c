@@ -227,7 +227,7 @@ static double moved_by_cuts(const char *shape, uint64_t seed, int cuts, double h
     return worst;
 }
 
-/* Both sides of a cut are where the blade went, so nothing should move, and what hangs together hardly does. Discs on the two sides
+/* Both sides of a cut are where the blade went, so nothing should move, and what is connected hardly does. Discs on the two sides
  * of a thin piece were taken for the sides of a cut and pushed it for ever: 0.023 m where there is one piece, 0.6 to 0.86 m where
  * there are several. */
 static void cut_and_left_alone(void **context)
