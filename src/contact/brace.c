@@ -11,10 +11,11 @@
 
 #define SWEEPS 10
 
-/* Not what pins hold, which gives way as far as they let it, nor what sleeps or is in pieces. */
+/* Not what pins hold, which gives way as far as they let it, nor what sleeps or is in pieces, nor movers. */
 static bool is_free(const lmi_push *push)
 {
-    return push->body->first_pin == LMI_NONE && !push->body->asleep && !push->parts;
+    const lmi_body *body = push->body;
+    return body && body->first_pin == LMI_NONE && !body->asleep && !push->parts;
 }
 
 static void take_body(lmi_solver *s, lmi_push *push)

@@ -8,6 +8,7 @@
 
 #define LEVELS 2
 #define LEAST_CARRIERS 8u
+#define LEAST_IN_BOX 16u /* of fewer, a contact or two dent it, and the body is not crushed */
 
 /* Narrower than this share of their largest extent carriers are a sheet. */
 #define SHEET 0.1
@@ -70,12 +71,12 @@ static bool invert_spread(const lmi_windows *s, const uint32_t *carrier, uint32_
 }
 
 /* Adds the carriers from the end of the list on as a window, where they are one. */
-static void add_window(lmi_windows *s, uint32_t count)
+static void add_window(lmi_windows *s, uint32_t count, uint32_t least)
 {
     const uint32_t first = s->first[s->count], *carrier = s->carrier + first;
     lm_dvec3 middle;
     double inverse[9], reach = 0.0;
-    if (count < LEAST_CARRIERS || !invert_spread(s, carrier, count, &middle, inverse)) {
+    if (count < least || !invert_spread(s, carrier, count, &middle, inverse)) {
         return;
     }
     for (uint32_t k = 0; k < count; k++) {
@@ -101,7 +102,7 @@ static void add_boxes(lmi_windows *s, const boxes *b, uint32_t most)
                 to[count++] = c;
             }
         }
-        add_window(s, count);
+        add_window(s, count, all > 1 ? LEAST_IN_BOX : LEAST_CARRIERS);
     }
 }
 

@@ -18,7 +18,7 @@ bool lmi_gpu_crush_find(lmi_gpu *gpu)
                                       LMI_GPU_BUFFER(s->windows), LMI_GPU_BUFFER(s->window_riders),
                                       LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(gpu->stop)};
     const size_t bodies[2] = {m->meeter_count, 1};
-    return gpu->presses || RUN(s->crush_kernel, crush, bodies, group);
+    return gpu->presses || LMI_GPU_RUN(s->crush_kernel, crush, bodies, group);
 }
 
 bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
