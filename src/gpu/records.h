@@ -204,7 +204,8 @@ typedef struct lmi_gpu_mould {
     uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */
     float middle[3];                     /* of the carriers */
     uint32_t carriers;
-    uint32_t first_window, windows; /* of its carriers (contact/windows.h), among the beginnings of those of all moulds */
+    uint32_t first_window,
+        windows; /* of its carriers (contact/windows.h), among the beginnings of those of all moulds */
 } lmi_gpu_mould;
 
 /* An octree that a blade has cut (octree/octree_sight.h), and the discs on both sides of its cuts (contact/cleft.h). */
