@@ -46,8 +46,10 @@ int main(void)
     lm_body_get_info(world, duck, &info);
     lm_dvec3 eye = {0.0, 1.0, 4.0};
     lm_vec3 towards = {(float)(info.centre.x - eye.x), (float)(info.centre.y - eye.y), (float)(info.centre.z - eye.z)};
-    lm_hit hit;
-    if (!lm_world_pick(world, eye, towards, 100.0f, &hit)) return 1;
+    lm_ray ray = lm_ray_default(eye, towards);
+    ray.collider_groups = 0; /* bodies only */
+    lm_ray_hit hit;
+    if (!lm_world_cast_ray(world, &ray, &hit)) return 1;
     printf("the ray meets the duck after %.2f m\n", (double)hit.distance);
 
     /* Grab what it met, and carry it up and to the right for half a second. */

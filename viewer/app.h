@@ -104,8 +104,10 @@ void app_resize_brush(app *app, float factor);
 void app_paint(app *app, float x, float y);
 void app_draw_brush(const app *app); /* its rim, and the widths of what it would paint as colours of particles */
 
-/* The camera as it draws; where a point of the world is in the window (false: behind the eye). */
+/* The camera as it draws; what is under a point of the window, among bodies; where a point of the world is in the window
+ * (false: behind the eye). */
 draw_camera app_camera(const app *app);
+lm_ray app_ray(const app *app, float x, float y);
 bool app_project(const app *app, lm_dvec3 point, float *x, float *y);
 
 /* ---- bodies and the world ---- */

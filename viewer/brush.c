@@ -34,20 +34,17 @@ void app_resize_brush(app *a, float factor)
 static float radius_of(const app *a) { return a->brush_size * (float)a->camera.distance; }
 
 /* The octree under the mouse, and where. */
-static bool find_octree(const app *a, float x, float y, lm_hit *hit)
+static bool find_octree(const app *a, float x, float y, lm_ray_hit *hit)
 {
-    draw_camera camera = app_camera(a);
-    uint32_t width = (uint32_t)fmaxf(a->picture.width * a->scale, 16.0f);
-    uint32_t height = (uint32_t)fmaxf(a->picture.height * a->scale, 16.0f);
-    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
+    lm_ray ray = app_ray(a, x, y);
     lm_body_info info;
-    return lm_world_pick(a->session->world, camera.at, camera_ray(&camera, px, py, width, height), INFINITY, hit) &&
+    return lm_world_cast_ray(a->session->world, &ray, hit) &&
            lm_body_get_info(a->session->world, hit->body, &info) == LM_OK && info.octree_nodes > 0;
 }
 
 void app_paint(app *a, float x, float y)
 {
-    lm_hit hit;
+    lm_ray_hit hit;
     if (a->brush == BRUSH_NONE || !find_octree(a, x, y, &hit)) {
         return;
     }
@@ -99,7 +96,7 @@ static void draw_widths(const app *a, lm_body_id body)
 
 void app_draw_brush(const app *a)
 {
-    lm_hit hit;
+    lm_ray_hit hit;
     if (a->brush == BRUSH_NONE) {
         return;
     }

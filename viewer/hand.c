@@ -14,6 +14,23 @@ static uint32_t pixels(const app *a, float points) { return (uint32_t)fmaxf(poin
 
 draw_camera app_camera(const app *a) { return camera_for_drawing(&a->camera); }
 
+lm_ray app_ray(const app *a, float x, float y)
+{
+    draw_camera camera = app_camera(a);
+    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
+    uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
+    lm_ray ray = lm_ray_default(camera.at, camera_ray(&camera, px, py, width, height));
+    ray.collider_groups = 0;
+    return ray;
+}
+
+static lm_dvec3 point_on(const lm_ray *ray, double distance)
+{
+    return (lm_dvec3){ray->origin.x + distance * (double)ray->direction.x,
+                      ray->origin.y + distance * (double)ray->direction.y,
+                      ray->origin.z + distance * (double)ray->direction.z};
+}
+
 bool app_project(const app *a, lm_dvec3 point, float *x, float *y)
 {
     draw_camera camera = app_camera(a);
@@ -36,7 +53,7 @@ static float largest_extent(const lm_body_info *info)
     return (float)fmax(fmax(d.x, d.y), d.z);
 }
 
-static float reach_of_hand(const app *a, const lm_hit *hit, const lm_body_info *info)
+static float reach_of_hand(const app *a, const lm_ray_hit *hit, const lm_body_info *info)
 {
     lm_fracture_def fracture;
     bool breaks = false;
@@ -46,12 +63,10 @@ static float reach_of_hand(const app *a, const lm_hit *hit, const lm_body_info *
 
 void app_press(app *a, float x, float y)
 {
-    draw_camera camera = app_camera(a);
-    uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
-    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
-    lm_hit hit;
+    lm_ray ray = app_ray(a, x, y);
+    lm_ray_hit hit;
     lm_body_info info;
-    if (!lm_world_pick(a->session->world, camera.at, camera_ray(&camera, px, py, width, height), INFINITY, &hit) ||
+    if (!lm_world_cast_ray(a->session->world, &ray, &hit) ||
         lm_body_get_info(a->session->world, hit.body, &info) != LM_OK) {
         return;
     }
@@ -106,12 +121,8 @@ void app_cut_from(app *a, float x, float y)
 /* Far along the way of a point of the picture. */
 static lm_dvec3 far_behind(const app *a, float x, float y)
 {
-    draw_camera camera = app_camera(a);
-    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
-    lm_vec3 way = camera_ray(&camera, px, py, pixels(a, a->picture.width), pixels(a, a->picture.height));
-    double far = CUT_DEPTH * a->camera.distance;
-    return (lm_dvec3){camera.at.x + far * (double)way.x, camera.at.y + far * (double)way.y,
-                      camera.at.z + far * (double)way.z};
+    lm_ray ray = app_ray(a, x, y);
+    return point_on(&ray, CUT_DEPTH * a->camera.distance);
 }
 
 void app_cut_to(app *a, float x, float y)
@@ -151,21 +162,17 @@ void app_throw_ball(app *a, float x, float y)
         x = p->x + 0.5f * p->width;
         y = p->y + 0.5f * p->height;
     }
-    draw_camera camera = app_camera(a);
-    double px = (double)((x - a->picture.x) * a->scale), py = (double)((y - a->picture.y) * a->scale);
-    uint32_t width = pixels(a, a->picture.width), height = pixels(a, a->picture.height);
-    lm_vec3 way = camera_ray(&camera, px, py, width, height);
-    lm_hit hit;
+    lm_ray ray = app_ray(a, x, y);
+    lm_ray_hit hit;
     double far = a->camera.distance;
-    if (lm_world_pick(a->session->world, camera.at, way, INFINITY, &hit)) {
+    if (lm_world_cast_ray(a->session->world, &ray, &hit)) {
         far = (double)hit.distance;
     }
     double start = BALL_START * far, radius = BALL_SHARE * a->camera.distance, speed = (far - start) / BALL_FLIGHT;
     change ball = {.kind = CHANGE_THROW_BALL, .size = (float)radius};
-    ball.point = (lm_dvec3){camera.at.x + start * (double)way.x, camera.at.y + start * (double)way.y,
-                            camera.at.z + start * (double)way.z};
+    ball.point = point_on(&ray, start);
     /* Aimed so high that it falls to where the mouse is. */
-    lm_vec3 gravity = lm_world_get_gravity(a->session->world);
+    lm_vec3 gravity = lm_world_get_gravity(a->session->world), way = ray.direction;
     float drop = (float)(0.5 * BALL_FLIGHT);
     ball.vector = (lm_vec3){(float)speed * way.x - drop * gravity.x, (float)speed * way.y - drop * gravity.y,
                             (float)speed * way.z - drop * gravity.z};

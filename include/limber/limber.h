@@ -240,7 +240,7 @@ typedef struct lm_world_def {
  * device, where it fails, or where the world has something that it cannot step, the CPU steps the world, and one line
  * in the log says so. A device that fails loses what it has stepped since all of the state was last read back (for a
  * hash or a snapshot); the line says how much that was. Only what a function needs is read back: for lm_body_get_skin
- * the vertices, which the device computes; for lm_world_pick what is near the ray; for lm_body_get_info and
+ * the vertices, which the device computes; for lm_world_cast_ray what is near the ray; for lm_body_get_info and
  * lm_world_get_totals sums; for lm_body_get_positions and _velocities that body. (From the ninth call for particles
  * between two steps on, all particles are read back.) A device gives the same results in every run, but not those of
  * the CPU to the last bit: they agree to 1e-5 of a body's size after a step. docs/gpu.md is the guide. */
@@ -1917,28 +1917,20 @@ LM_API lm_result lm_body_share_skin(lm_world *world, lm_body_id body, const lm_s
 LM_API lm_result lm_world_share_skins(lm_world *world, lm_dvec3 base);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Ray pick
- */
-
-typedef struct lm_hit {
-    lm_body_id body;
-    uint32_t particle; /* the one nearest to the point */
-    lm_dvec3 point;    /* world */
-    lm_vec3 normal;    /* towards the ray's origin */
-    float distance;    /* along the ray, metres */
-} lm_hit;
-
-/* The nearest thing on the ray: the skin's triangles (from either side) where a body has a skin, else spheres around
- * its particles. Their radius is the contact radius or, where that is larger, a tenth of the longest side of the
- * body's bounding box divided by the root of the number of particles, but at least a thousandth of that side.
- * Colliders are not picked. The direction need not be a unit vector; max_distance is metres and may be infinite.
- * Returns false, and leaves *hit alone, when nothing is hit nearer than max_distance or an argument is no sound
- * number. */
-LM_API bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *hit);
-
-/* ------------------------------------------------------------------------------------------------------------------
  * Queries: bodies and colliders at a place. They check everything in the world in order.
  */
+
+/* A ray, and what it can meet. */
+typedef struct lm_ray {
+    lm_dvec3 origin;          /* world */
+    lm_vec3 direction;        /* need not be a unit vector */
+    float max_distance;       /* metres, at least 0; may be infinite */
+    uint32_t body_groups;     /* it meets bodies in one of these groups, as bits; UINT32_MAX: all bodies, 0: none */
+    uint32_t collider_groups; /* the same of colliders */
+} lm_ray;
+
+/* A ray without an end that meets everything. */
+LM_API lm_ray lm_ray_default(lm_dvec3 origin, lm_vec3 direction);
 
 /* What a ray meets first: a body or a collider, the other is {0}. */
 typedef struct lm_ray_hit {
@@ -1950,10 +1942,12 @@ typedef struct lm_ray_hit {
     float distance;    /* along the ray, metres */
 } lm_ray_hit;
 
-/* The nearest thing on a ray: bodies as lm_world_pick finds them, and the surfaces of colliders. A ray that starts
- * inside a collider meets it at distance 0. Returns false, and leaves *hit alone, as lm_world_pick does. */
-LM_API bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance,
-                              lm_ray_hit *hit);
+/* The nearest thing on a ray. A body is the triangles of its skin, from either side, or spheres around its particles
+ * where it has none; their radius is the contact radius or, where that is larger, a tenth of the longest side of the
+ * body's bounding box divided by the root of the number of particles, but at least a thousandth of that side. A ray that
+ * starts inside a collider meets it at distance 0. Returns false, and leaves *hit alone, when nothing is hit nearer than
+ * max_distance or a number of the ray is not sound. */
+LM_API bool lm_world_cast_ray(const lm_world *world, const lm_ray *ray, lm_ray_hit *hit);
 
 /* A body or a collider; the other is {0}. */
 typedef struct lm_overlap {

@@ -872,17 +872,23 @@ class World:
 
     def pick(self, origin: Vector, direction: Vector, max_distance: float = np.inf) -> Hit | None:
         """The nearest body on a ray."""
-        hit = ffi.new("lm_hit *")
-        arguments = vector(origin, "origin"), vector(direction, "direction"), number(max_distance, "max_distance")
-        if not self._ask(lib.lm_world_pick, *arguments, hit):
-            return None
-        return record(Hit, hit, body=self._body(hit.body), collider=None)
+        return self.cast_ray(origin, direction, max_distance, collider_groups=0)
 
-    def cast_ray(self, origin: Vector, direction: Vector, max_distance: float = np.inf) -> Hit | None:
-        """The nearest body or collider on a ray."""
+    def cast_ray(
+        self,
+        origin: Vector,
+        direction: Vector,
+        max_distance: float = np.inf,
+        body_groups: int = 0xFFFFFFFF,
+        collider_groups: int = 0xFFFFFFFF,
+    ) -> Hit | None:
+        """The nearest body or collider on a ray, of those that have one of these groups (bits)."""
+        ray = ffi.new("lm_ray *")
+        ray[0] = lib.lm_ray_default(vector(origin, "origin"), vector(direction, "direction"))
+        ray.max_distance = number(max_distance, "max_distance")
+        ray.body_groups, ray.collider_groups = body_groups, collider_groups
         hit = ffi.new("lm_ray_hit *")
-        arguments = vector(origin, "origin"), vector(direction, "direction"), number(max_distance, "max_distance")
-        if not self._ask(lib.lm_world_cast_ray, *arguments, hit):
+        if not self._ask(lib.lm_world_cast_ray, ray, hit):
             return None
         return record(Hit, hit, body=self._body(hit.body), collider=self._collider(hit.collider))
 

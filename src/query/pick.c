@@ -1,9 +1,11 @@
 /*
- * Ray pick: the nearest triangle of a skin, or sphere around a particle, on a ray.
+ * Bodies on a ray: the nearest triangle of a skin, or sphere around a particle.
  *
  * Of a world that a device steps, only what is near the ray is read back: the skins of bodies whose boxes it meets, or the particles of
  * those without, and the particles of the one that is hit.
  */
+#include "query/query.h"
+
 #include "gpu/look.h"
 #include "skin/skin.h"
 #include "world/access.h"
@@ -176,15 +178,16 @@ static uint32_t nearest_particle(const lmi_body *body, lm_dvec3 point)
 
 /* The body that is hit first goes to *slot, or LMI_NONE. `seen`: what the device has, by slot, or null. False: everything has been
  * brought back meanwhile. */
-static bool pick_first(const lm_world *world, const lmi_seen *seen, lm_dvec3 origin, ray *r, best *hit, uint32_t *slot)
+static bool pick_first(const lm_world *world, const lmi_seen *seen, const lm_ray *cast, ray *r, best *hit,
+                       uint32_t *slot)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         best now = {hit->distance, {0.0, 0.0, 0.0}, false};
         bool there = seen && seen[n].known;
-        r->origin = dvec_sub(origin, there ? seen[n].origin : body->origin);
-        if (body->disabled) {
+        r->origin = dvec_sub(cast->origin, there ? seen[n].origin : body->origin);
+        if (body->disabled || !ray_meets(cast->body_groups, body->group)) {
             continue;
         }
         if (!there) {
@@ -211,20 +214,19 @@ static uint32_t nearest_of(const lm_world *world, const lmi_body *body, lm_dvec3
     return nearest;
 }
 
-bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_hit *out)
+bool lmi_pick_body(const lm_world *world, const lm_ray *cast, lm_dvec3 direction, double most, lm_ray_hit *out)
 {
-    double length = dvec_length(dvec_from(direction));
-    if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(origin) || !(max_distance >= 0.0f)) {
+    if (!cast->body_groups) {
         return false;
     }
-    best hit = {max_distance, {0.0, 0.0, 0.0}, false};
+    best hit = {most, {0.0, 0.0, 0.0}, false};
     uint32_t slot = LMI_NONE;
-    ray r = {origin, dvec_scale(dvec_from(direction), 1.0 / length)};
+    ray r = {cast->origin, direction};
     lmi_seen *seen = lmi_gpu_look_all(world);
-    if (!pick_first(world, seen, origin, &r, &hit, &slot)) {
-        hit = (best){max_distance, {0.0, 0.0, 0.0}, false};
+    if (!pick_first(world, seen, cast, &r, &hit, &slot)) {
+        hit = (best){most, {0.0, 0.0, 0.0}, false};
         slot = LMI_NONE;
-        pick_first(world, NULL, origin, &r, &hit, &slot);
+        pick_first(world, NULL, cast, &r, &hit, &slot);
     }
     if (seen) {
         lmi_gpu_scratch_give(world, seen, world->bodies.slots, sizeof *seen);
@@ -234,13 +236,15 @@ bool lm_world_pick(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, fl
     }
     const lmi_body *body = lmi_body_at(world, slot);
     lmi_id id = lmi_pool_id(&world->bodies, slot);
-    out->body.slot = id.slot;
-    out->body.generation = id.generation;
-    out->point = dvec_add(origin, dvec_scale(r.direction, hit.distance));
-    out->distance = (float)hit.distance;
-    out->particle = nearest_of(world, body, out->point);
+    lm_dvec3 point = dvec_add(cast->origin, dvec_scale(direction, hit.distance));
     double size = dvec_length(hit.normal);
-    lm_dvec3 normal = size > 0.0 ? dvec_scale(hit.normal, 1.0 / size) : dvec_scale(r.direction, -1.0);
-    out->normal = vec_from(dvec_dot(normal, r.direction) > 0.0 ? dvec_scale(normal, -1.0) : normal);
+    lm_dvec3 normal = size > 0.0 ? dvec_scale(hit.normal, 1.0 / size) : dvec_scale(direction, -1.0);
+    *out = (lm_ray_hit){
+        .body = {id.slot, id.generation},
+        .particle = nearest_of(world, body, point),
+        .point = point,
+        .normal = vec_from(dvec_dot(normal, direction) > 0.0 ? dvec_scale(normal, -1.0) : normal),
+        .distance = (float)hit.distance,
+    };
     return true;
 }

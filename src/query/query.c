@@ -1,15 +1,9 @@
 /*
- * query/: queries: what a ray meets, what a ball or a box touches, what the pointer picks.
- *
- * reads   bodies, their skins, colliders
- * writes  nothing but the caller's results
- * uses    nothing; in sources also gpu skin world
- *
- *   query.c  rays and overlaps       pick.c  the ray pick
- *
  * Queries: what a ray meets, what a ball or a box touches, among bodies and colliders. Double precision, in the order of
  * slots; nothing is changed.
  */
+#include "query/query.h"
+
 #include "skin/skin.h"
 #include "world/access.h"
 
@@ -254,35 +248,41 @@ static bool ray_collider(const placed *c, lm_dvec3 origin, lm_dvec3 direction, p
     return found;
 }
 
-bool lm_world_cast_ray(const lm_world *world, lm_dvec3 origin, lm_vec3 direction, float max_distance, lm_ray_hit *hit)
+lm_ray lm_ray_default(lm_dvec3 origin, lm_vec3 direction)
 {
-    double length = dvec_length(dvec_from(direction));
-    if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(origin) || !(max_distance >= 0.0f)) {
+    return (lm_ray){origin, direction, INFINITY, UINT32_MAX, UINT32_MAX};
+}
+
+bool lm_world_cast_ray(const lm_world *world, const lm_ray *ray, lm_ray_hit *hit)
+{
+    double length = dvec_length(dvec_from(ray->direction));
+    if (!(length > 0.0) || !isfinite(length) || !dvec_is_finite(ray->origin) || !(ray->max_distance >= 0.0f)) {
         return false;
     }
-    lm_dvec3 unit = dvec_scale(dvec_from(direction), 1.0 / length);
-    probe best = {.distance = max_distance};
-    lm_ray_hit found = {{0, 0}, {0, 0}, 0, {0.0, 0.0, 0.0}, {0.0f, 0.0f, 0.0f}, 0.0f};
+    lm_dvec3 unit = dvec_scale(dvec_from(ray->direction), 1.0 / length);
+    probe best = {.distance = ray->max_distance};
+    lm_collider_id collider = {0, 0};
     LMI_POOL_EACH(&world->colliders, n)
     {
         placed c = place(world, n);
-        if (!c.shape->disabled && ray_collider(&c, origin, unit, &best)) {
+        bool meets = !c.shape->disabled && ray_meets(ray->collider_groups, c.shape->group);
+        if (meets && ray_collider(&c, ray->origin, unit, &best)) {
             lmi_id id = lmi_pool_id(&world->colliders, n);
-            found.collider = (lm_collider_id){id.slot, id.generation};
+            collider = (lm_collider_id){id.slot, id.generation};
         }
     }
-    lm_hit picked;
-    if (lm_world_pick(world, origin, direction, (float)fmin(best.distance, max_distance), &picked)) {
-        *hit = (lm_ray_hit){picked.body, {0, 0}, picked.particle, picked.point, picked.normal, picked.distance};
+    if (lmi_pick_body(world, ray, unit, best.distance, hit)) {
         return true;
     }
-    if (!found.collider.slot) {
+    if (!collider.slot) {
         return false;
     }
-    found.point = dvec_add(origin, dvec_scale(unit, best.distance));
-    found.normal = vec_from(best.normal);
-    found.distance = (float)best.distance;
-    *hit = found;
+    *hit = (lm_ray_hit){
+        .collider = collider,
+        .point = dvec_add(ray->origin, dvec_scale(unit, best.distance)),
+        .normal = vec_from(best.normal),
+        .distance = (float)best.distance,
+    };
     return true;
 }
 

@@ -99,13 +99,13 @@ static void steady_stepping_allocates_nothing(void **context)
 
     /* Nor do reading, hashing, saving and picking. */
     lm_stats stats;
-    lm_hit hit;
+    lm_ray_hit hit;
     size_t size = lm_world_save_size(b.world);
     void *buffer = malloc(size);
     assert_ok(lm_world_save(b.world, buffer, size));
     lm_world_hash(b.world);
     lm_world_get_stats(b.world, &stats);
-    lm_world_pick(b.world, (lm_dvec3){0, 5, 0}, (lm_vec3){0, -1, 0}, 100.0f, &hit);
+    lm_world_cast_ray(b.world, &(lm_ray){{0, 5, 0}, {0, -1, 0}, 100.0f, UINT32_MAX, 0}, &hit);
     assert_int_equal(a->requests - before, 0);
     assert_true(stats.memory <= a->live);
     assert_true(stats.memory > a->live / 2);

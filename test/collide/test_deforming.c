@@ -388,7 +388,8 @@ static void meshes_may_collapse(void **context)
     lm_ray_hit hit;
     lm_body_destroy(world, body);
     assert_ok(lm_collider_set_vertices(world, id, flat, VERTICES));
-    assert_true(lm_world_cast_ray(world, (lm_dvec3){0.3, 5.0, 0.3}, (lm_vec3){0.0f, -1.0f, 0.0f}, 10.0f, &hit));
+    assert_true(
+        lm_world_cast_ray(world, &(lm_ray){{0.3, 5.0, 0.3}, {0.0f, -1.0f, 0.0f}, 10.0f, UINT32_MAX, UINT32_MAX}, &hit));
     assert_near(hit.distance, 5.0, 1e-5);
     lm_world_destroy(world);
 }

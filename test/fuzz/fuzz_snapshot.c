@@ -23,8 +23,8 @@ static void look_at_bodies(const lm_world *world)
         if (info.skin_vertices > 0 && lm_body_get_skin(world, ids[k], info.centre, vectors, NULL) != LM_OK) abort();
         free(vectors);
     }
-    lm_hit hit;
-    lm_world_pick(world, (lm_dvec3){0, 10, 0}, (lm_vec3){0, -1, 0}, 100.0f, &hit);
+    lm_ray_hit hit;
+    lm_world_cast_ray(world, &(lm_ray){{0, 10, 0}, {0, -1, 0}, 100.0f, UINT32_MAX, 0}, &hit);
     free(ids);
 }
 

@@ -181,7 +181,7 @@ static void looks(void **state)
     lm_body_info info[2];
     lm_totals totals[2];
     lm_stats stats[2];
-    lm_hit hit[2][BODIES];
+    lm_ray_hit hit[2][BODIES];
     lm_dvec3 centre[BODIES];
     memset(hit, 0, sizeof hit);
     for (int n = 0; n < BODIES; n++) {
@@ -207,11 +207,11 @@ static void looks(void **state)
     }
     for (int n = 0; n < 2 * BODIES; n++) {
         const lm_dvec3 at = centre[n / 2], from = {at.x, at.y + 3.0, at.z - 2.0};
-        lm_hit *to = &hit[n % 2][n / 2];
+        lm_ray_hit *to = &hit[n % 2][n / 2];
         if (n % 2 == 0) assert_ok(lm_world_step(world, 1e-7));
         if (n % 2 == 1) lm_world_hash(world);
         uint64_t before = gpu->read_bytes;
-        assert_true(lm_world_pick(world, from, (lm_vec3){0.0f, -3.0f, 2.0f}, 100.0f, to));
+        assert_true(lm_world_cast_ray(world, &(lm_ray){from, {0.0f, -3.0f, 2.0f}, 100.0f, UINT32_MAX, 0}, to));
         assert_int_equal(to->body.slot, ids[n / 2].slot);
         assert_int_equal(gpu->newer, n % 2 == 0);
         assert_true(n % 2 || (gpu->read_bytes > before && gpu->read_bytes - before < all / 3));

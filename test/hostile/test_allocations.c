@@ -566,10 +566,10 @@ static void reading_changes_nothing(void **context)
             persist(&l, UNDISTURBED, 0, kind, NULL, index);
             size_t size = lm_world_save_size(l.world);
             void *before = malloc(size), *after = malloc(size);
-            lm_hit hit;
+            lm_ray_hit hit;
             assert_ok(lm_world_save(l.world, before, size));
             look(&l);
-            lm_world_pick(l.world, (lm_dvec3){2, 5, 0}, (lm_vec3){0, -1, 0}, 100.0f, &hit);
+            lm_world_cast_ray(l.world, &(lm_ray){{2, 5, 0}, {0, -1, 0}, 100.0f, UINT32_MAX, 0}, &hit);
             assert_int_equal(lm_world_save_size(l.world), size);
             assert_ok(lm_world_save(l.world, after, size));
             if (memcmp(before, after, size) != 0)

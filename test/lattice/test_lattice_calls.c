@@ -148,9 +148,9 @@ static void compare_picks(const pair *p, random_state *random)
         ref_vec from = random_in_cube(random, 5.0), to = random_in_cube(random, 0.6);
         lm_dvec3 origin = {info.centre.x + from.x, info.centre.y + from.y, info.centre.z + from.z};
         lm_vec3 along = to_float(ref_sub(to, from));
-        lm_hit hit[2];
-        bool is[2] = {lm_world_pick(p->world[0], origin, along, 100.0f, &hit[0]),
-                      lm_world_pick(p->world[1], origin, along, 100.0f, &hit[1])};
+        lm_ray_hit hit[2];
+        bool is[2] = {lm_world_cast_ray(p->world[0], &(lm_ray){origin, along, 100.0f, UINT32_MAX, 0}, &hit[0]),
+                      lm_world_cast_ray(p->world[1], &(lm_ray){origin, along, 100.0f, UINT32_MAX, 0}, &hit[1])};
         if (is[0] != is[1]) continue; /* a ray that grazes a sphere */
         if (!is[0]) continue;
         hits++;

@@ -53,7 +53,8 @@ static void rays_meet_the_surface(void **context)
             lm_world *world = make_world(0.0);
             lm_collider_id id = add_collider(world, (lm_shape)shape, at, turn);
             lm_ray_hit hit;
-            bool found = lm_world_cast_ray(world, to_dvec3(origin), to_float(aim), 10.0f, &hit);
+            bool found = lm_world_cast_ray(
+                world, &(lm_ray){to_dvec3(origin), to_float(aim), 10.0f, UINT32_MAX, UINT32_MAX}, &hit);
             ref_vec unit = ref_scale(1.0 / ref_length(aim), aim);
             double until = found ? hit.distance : 10.0;
             for (int k = 1; k < 300; k++) {
@@ -72,7 +73,10 @@ static void rays_meet_the_surface(void **context)
                 ref_vec within = ref_add(origin, ref_scale(hit.distance + 2e-5, unit));
                 ref_vec n = to_double(hit.normal);
                 if (ref_dot(n, unit) < -0.2) assert_true(is_inside((lm_shape)shape, local_of(within, at, turn)));
-                assert_false(lm_world_cast_ray(world, to_dvec3(origin), to_float(aim), hit.distance * 0.999f, &hit) &&
+                assert_false(lm_world_cast_ray(world,
+                                               &(lm_ray){to_dvec3(origin), to_float(aim), hit.distance * 0.999f,
+                                                         UINT32_MAX, UINT32_MAX},
+                                               &hit) &&
                              hit.distance > 0.0f);
             }
             lm_world_destroy(world);
@@ -94,23 +98,48 @@ static void rays_meet_what_is_nearer(void **context)
     s.def.contact_radius = 0.2f;
     lm_body_id body = make_body(world, &s.def);
     lm_ray_hit hit;
-    assert_true(lm_world_cast_ray(world, (lm_dvec3){0, 5, 0}, (lm_vec3){0, -2, 0}, 100.0f, &hit));
+    assert_true(lm_world_cast_ray(world, &(lm_ray){{0, 5, 0}, {0, -2, 0}, 100.0f, UINT32_MAX, UINT32_MAX}, &hit));
     assert_int_equal(hit.body.slot, body.slot);
     assert_int_equal(hit.collider.slot, 0);
-    assert_true(lm_world_cast_ray(world, (lm_dvec3){2, 5, 0}, (lm_vec3){0, -2, 0}, INFINITY, &hit));
+    assert_true(lm_world_cast_ray(world, &(lm_ray){{2, 5, 0}, {0, -2, 0}, INFINITY, UINT32_MAX, UINT32_MAX}, &hit));
     assert_int_equal(hit.collider.slot, floor.slot);
     assert_near(hit.distance, 5.0, 1e-5);
     /* Sample (1, 1) of the map, 0.5 high, is at x = 5 - 0.25, z = 0. */
-    assert_true(lm_world_cast_ray(world, (lm_dvec3){4.75, 5, 0}, (lm_vec3){0, -1, 0}, INFINITY, &hit));
+    assert_true(lm_world_cast_ray(world, &(lm_ray){{4.75, 5, 0}, {0, -1, 0}, INFINITY, UINT32_MAX, UINT32_MAX}, &hit));
     assert_int_equal(hit.collider.slot, map.slot);
     assert_near(hit.distance, 3.5, 1e-5);
-    assert_true(
-        lm_world_cast_ray(world, (lm_dvec3){4.75, 1.2, 0}, (lm_vec3){0, 1, 0}, INFINITY, &hit)); /* from inside */
+    assert_true(lm_world_cast_ray(world, &(lm_ray){{4.75, 1.2, 0}, {0, 1, 0}, INFINITY, UINT32_MAX, UINT32_MAX},
+                                  &hit)); /* from inside */
     assert_near(hit.distance, 0.0, 0.0);
-    assert_false(lm_world_cast_ray(world, (lm_dvec3){2, 5, 0}, (lm_vec3){0, 1, 0}, INFINITY, &hit));
-    assert_false(lm_world_cast_ray(world, (lm_dvec3){2, 5, 0}, (lm_vec3){0, -1, 0}, 4.9f, &hit));
-    assert_false(lm_world_cast_ray(world, (lm_dvec3){NAN, 5, 0}, (lm_vec3){0, -1, 0}, 4.9f, &hit));
-    assert_false(lm_world_cast_ray(world, (lm_dvec3){2, 5, 0}, (lm_vec3){0, 0, 0}, 4.9f, &hit));
+    assert_false(lm_world_cast_ray(world, &(lm_ray){{2, 5, 0}, {0, 1, 0}, INFINITY, UINT32_MAX, UINT32_MAX}, &hit));
+    assert_false(lm_world_cast_ray(world, &(lm_ray){{2, 5, 0}, {0, -1, 0}, 4.9f, UINT32_MAX, UINT32_MAX}, &hit));
+    assert_false(lm_world_cast_ray(world, &(lm_ray){{NAN, 5, 0}, {0, -1, 0}, 4.9f, UINT32_MAX, UINT32_MAX}, &hit));
+    assert_false(lm_world_cast_ray(world, &(lm_ray){{2, 5, 0}, {0, 0, 0}, 4.9f, UINT32_MAX, UINT32_MAX}, &hit));
+    /* The same ray through the body, the floor below it and nothing, by groups: those of bodies and of colliders count apart,
+     * and all of them are also those of what is in no group. */
+    lm_ray down = lm_ray_default((lm_dvec3){0, 5, 0}, (lm_vec3){0, -2, 0});
+    down.body_groups = 2;
+    assert_true(lm_world_cast_ray(world, &down, &hit));
+    assert_int_equal(hit.body.slot, 0);
+    assert_int_equal(hit.collider.slot, floor.slot);
+    down.collider_groups = 2;
+    assert_false(lm_world_cast_ray(world, &down, &hit));
+    assert_result(lm_collider_set_filter(world, floor, 6, UINT32_MAX), LM_OK);
+    assert_true(lm_world_cast_ray(world, &down, &hit));
+    assert_int_equal(hit.collider.slot, floor.slot);
+    lm_body_filter filter;
+    assert_result(lm_body_get_filter(world, body, &filter), LM_OK);
+    filter.group = 2;
+    assert_result(lm_body_set_filter(world, body, &filter), LM_OK);
+    assert_true(lm_world_cast_ray(world, &down, &hit));
+    assert_int_equal(hit.body.slot, body.slot);
+    filter.group = 0;
+    assert_result(lm_body_set_filter(world, body, &filter), LM_OK);
+    assert_true(lm_world_cast_ray(world, &down, &hit));
+    assert_int_equal(hit.collider.slot, floor.slot);
+    down.body_groups = UINT32_MAX;
+    assert_true(lm_world_cast_ray(world, &down, &hit));
+    assert_int_equal(hit.body.slot, body.slot);
     sample_free(&s);
     lm_world_destroy(world);
 }

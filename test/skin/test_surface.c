@@ -287,10 +287,10 @@ static void rays_hit_what_is_nearest(void **context)
         d = ref_normalise(to_double(direction));
         int expected_body = -1;
         double expected = brute_force(&scene, o, d, &expected_body);
-        lm_hit hit;
+        lm_ray_hit hit;
         memset(&hit, 0xab, sizeof hit);
-        lm_hit untouched = hit;
-        bool found = lm_world_pick(scene.world, to_dvec3(o), direction, 100.0f, &hit);
+        lm_ray_hit untouched = hit;
+        bool found = lm_world_cast_ray(scene.world, &(lm_ray){to_dvec3(o), direction, 100.0f, UINT32_MAX, 0}, &hit);
         if (found != isfinite(expected) || (found && fabs((double)hit.distance - expected) > 1e-4)) {
             edges++; /* grazing an edge, single precision may decide otherwise */
             continue;
@@ -312,7 +312,8 @@ static void rays_hit_what_is_nearest(void **context)
         assert_near(ref_length(ref_sub(state.x[hit.particle], p)), nearest, 1e-4);
         state_free(&state);
         /* Just too short a ray does not reach. */
-        assert_false(lm_world_pick(scene.world, to_dvec3(o), direction, (float)(expected - 0.01), &hit));
+        assert_false(lm_world_cast_ray(
+            scene.world, &(lm_ray){to_dvec3(o), direction, (float)(expected - 0.01), UINT32_MAX, 0}, &hit));
     }
     print_message("%d hits, %d misses, %d on an edge\n", hits, misses, edges);
     assert_true(hits > 100);
@@ -326,16 +327,16 @@ static void nonsense_rays_hit_nothing(void **context)
     (void)context;
     random_state random = {82};
     pick_scene scene = make_pick_scene(&random);
-    lm_hit hit;
+    lm_ray_hit hit;
     lm_dvec3 origin = {0, 0, 5};
-    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, 0}, 100.0f, &hit));
-    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){(float)NAN, 0, -1}, 100.0f, &hit));
-    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, -1}, (float)NAN, &hit));
-    assert_false(lm_world_pick(scene.world, origin, (lm_vec3){0, 0, -1}, -1.0f, &hit));
-    assert_false(lm_world_pick(scene.world, (lm_dvec3){NAN, 0, 0}, (lm_vec3){0, 0, -1}, 100.0f, &hit));
+    assert_false(lm_world_cast_ray(scene.world, &(lm_ray){origin, {0, 0, 0}, 100.0f, UINT32_MAX, 0}, &hit));
+    assert_false(lm_world_cast_ray(scene.world, &(lm_ray){origin, {(float)NAN, 0, -1}, 100.0f, UINT32_MAX, 0}, &hit));
+    assert_false(lm_world_cast_ray(scene.world, &(lm_ray){origin, {0, 0, -1}, (float)NAN, UINT32_MAX, 0}, &hit));
+    assert_false(lm_world_cast_ray(scene.world, &(lm_ray){origin, {0, 0, -1}, -1.0f, UINT32_MAX, 0}, &hit));
+    assert_false(lm_world_cast_ray(scene.world, &(lm_ray){{NAN, 0, 0}, {0, 0, -1}, 100.0f, UINT32_MAX, 0}, &hit));
     lm_world_destroy(scene.world);
     lm_world *empty = make_world(0.0);
-    assert_false(lm_world_pick(empty, origin, (lm_vec3){0, 0, -1}, 100.0f, &hit));
+    assert_false(lm_world_cast_ray(empty, &(lm_ray){origin, {0, 0, -1}, 100.0f, UINT32_MAX, 0}, &hit));
     lm_world_destroy(empty);
 }
 
@@ -610,10 +611,10 @@ static void region_skins_have_normals_and_survive_snapshots(void **context)
     assert_memory_equal(loaded, positions, sizeof loaded);
 
     /* A ray through the middle hits the skin where it is now. */
-    lm_hit hit;
+    lm_ray_hit hit;
     assert_ok(lm_body_get_info(world, body, &info));
     lm_dvec3 above = {info.centre.x, info.centre.y + 5.0, info.centre.z};
-    assert_true(lm_world_pick(world, above, (lm_vec3){0, -1, 0}, 100.0f, &hit));
+    assert_true(lm_world_cast_ray(world, &(lm_ray){above, {0, -1, 0}, 100.0f, UINT32_MAX, 0}, &hit));
     double nearest = INFINITY;
     ref_vec o = ref_v(above.x, above.y, above.z);
     for (int f = 0; f < 12; f++)

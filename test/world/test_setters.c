@@ -237,9 +237,9 @@ static void bodies_can_be_disabled(void **context)
         assert_false(info_of(world, bodies[0]).enabled);
         assert_false(lm_body_is_awake(world, bodies[0]));
         uint64_t hash = lm_world_hash(world);
-        lm_hit hit;
+        lm_ray_hit hit;
         lm_dvec3 above = {0, 10, 0};
-        assert_false(lm_world_pick(world, above, (lm_vec3){0, -1, 0}, 100.0f, &hit));
+        assert_false(lm_world_cast_ray(world, &(lm_ray){above, {0, -1, 0}, 100.0f, UINT32_MAX, 0}, &hit));
         assert_true(lm_world_overlap_sphere(world, body_centre(world, bodies[0]), 0.3f, NULL, 0) == 0);
         /* What falls on it falls through it. */
         thing_def falls = box_at(kind, 1.5);
@@ -381,11 +381,11 @@ static void colliders_can_be_disabled(void **context)
     lm_ray_hit hit;
     lm_dvec3 above = {3, 2, 0};
     assert_true(lm_collider_is_enabled(world, ground) && !lm_collider_is_enabled(world, none));
-    assert_true(lm_world_cast_ray(world, above, (lm_vec3){0, -1, 0}, 10.0f, &hit));
+    assert_true(lm_world_cast_ray(world, &(lm_ray){above, {0, -1, 0}, 10.0f, UINT32_MAX, UINT32_MAX}, &hit));
     assert_int_equal(lm_world_overlap_sphere(world, (lm_dvec3){3, -1, 0}, 0.1f, NULL, 0), 1);
     assert_ok(lm_collider_set_enabled(world, ground, false));
     assert_false(lm_collider_is_enabled(world, ground));
-    assert_false(lm_world_cast_ray(world, above, (lm_vec3){0, -1, 0}, 10.0f, &hit));
+    assert_false(lm_world_cast_ray(world, &(lm_ray){above, {0, -1, 0}, 10.0f, UINT32_MAX, UINT32_MAX}, &hit));
     assert_int_equal(lm_world_overlap_sphere(world, (lm_dvec3){3, -1, 0}, 0.1f, NULL, 0), 0);
     assert_reloads(world, 5);
     steps(world, 30);

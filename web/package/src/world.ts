@@ -288,10 +288,11 @@ export class World {
     pick(origin: Vector, direction: Vector, maxDistance = Infinity): Hit | null {
         const { memory, raw } = this.limber;
         return memory.scope(() => {
-            const at = memory.scratchStruct("lm_hit");
+            const at = memory.scratchStruct("lm_ray_hit");
             const [x, y, z] = origin, [dx, dy, dz] = direction;
-            if (!raw.lm_world_pick(this.address, { x, y, z }, { x: dx, y: dy, z: dz }, maxDistance, at)) return null;
-            const hit = memory.read("lm_hit", at);
+            const ray = raw.lm_ray_default({ x, y, z }, { x: dx, y: dy, z: dz });
+            if (!raw.lm_world_cast_ray(this.address, { ...ray, max_distance: maxDistance, collider_groups: 0 }, at)) return null;
+            const hit = memory.read("lm_ray_hit", at);
             return { body: this.body(hit.body), particle: hit.particle, point: list(hit.point), normal: list(hit.normal), distance: hit.distance };
         });
     }
