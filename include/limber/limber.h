@@ -1685,6 +1685,7 @@ typedef struct lm_blade {
     /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as there are
      * cells */
     float finest;
+    uint32_t material; /* an id of the caller's for the faces of a lattice's cut: lm_body_get_skin_cuts. 0 */
     uint32_t cookie;
 } lm_blade;
 
@@ -1827,6 +1828,11 @@ LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id bo
  * lengths, and read all of them, when shape_hash has changed. */
 #define LM_SKIN_INNER UINT32_MAX
 LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
+
+/* Of faces that blades have cut into the skin of a lattice (LM_SKIN_INNER): for each vertex two texture coordinates, in
+ * metres on the blade, without a seam where its triangles meet, and lm_blade.material. Both 0 for other vertices, and
+ * for those of other bodies. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin_cuts(const lm_world *world, lm_body_id body, float *uvs, uint32_t *materials);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);

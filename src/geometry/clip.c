@@ -800,12 +800,12 @@ static bool draw_in(clipper *k)
         memcpy(k->points, s->points, s->point_count * sizeof *k->points);
     }
     for (int inner = 0; ok && inner < 2; inner++) {
-        const double by = inner ? s->drawn : 0.01 * s->drawn;
+        const double far = inner ? s->drawn : 0.01 * s->drawn;
         memset(sums, 0, s->point_count * sizeof *sums);
         add_normals(s, inner, sums);
         for (uint32_t n = 0; n < s->point_count; n++) {
             if (sums[n].area > 0.0) {
-                k->points[n] = dvec_sub(k->points[n], dvec_scale(sums[n].normal, by / sums[n].area));
+                k->points[n] = dvec_sub(k->points[n], dvec_scale(sums[n].normal, far / sums[n].area));
             }
         }
     }

@@ -1,0 +1,294 @@
+/*
+ * What the skin of a lattice that was cut rides on, and where at rest what is inside of it is (skin/slit.h).
+ */
+#include "lattice/lattice_body.h"
+#include "skin/slit.h"
+#include "skin/surface.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE LMI_LATTICE_NONE
+#define ASIDE 0.005 /* spacings that a point is moved inwards before it looks around */
+#define FAR 3       /* cells that it looks for one */
+
+static uint32_t whole_cell(const lmi_lattice *l, const int32_t at[3])
+{
+    uint32_t cell = lmi_lattice_find(l, at[0], at[1], at[2]);
+    bool is = cell != NONE && (lmi_lattice_whole(l)[cell / LMI_BLOCK] >> (cell % LMI_BLOCK) & 1);
+    return is ? cell : NONE;
+}
+
+/* Square of the distance from a point to a cell. */
+static double distance(const double at[3], const int32_t cell[3])
+{
+    double sum = 0.0;
+    for (int a = 0; a < 3; a++) {
+        double off = fmax(fmax(cell[a] - at[a], at[a] - cell[a] - 1.0), 0.0);
+        sum += off * off;
+    }
+    return sum;
+}
+
+/* --- from now to rest --- */
+
+/* The nearest whole cell of a part; NONE: none is near. */
+static uint32_t cell_near(const lmi_body *body, uint32_t part, const double at[3])
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    const int32_t from[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
+    uint32_t best = NONE;
+    double least = INFINITY;
+    for (int32_t reach = 0; reach <= FAR && best == NONE; reach++) {
+        const int32_t side = 2 * reach + 1;
+        for (int32_t n = 0; n < side * side * side; n++) {
+            const int32_t cell[3] = {from[0] + n % side - reach, from[1] + n / side % side - reach,
+                                     from[2] + n / (side * side) - reach};
+            double square = distance(at, cell);
+            uint32_t place = square < least ? whole_cell(l, cell) : NONE;
+            if (place != NONE && lmi_lattice_part_of(body, place) == part) {
+                least = square;
+                best = place;
+            }
+        }
+    }
+    return best;
+}
+
+/* Where a cell carries a place now, and how that changes along its axes. */
+static lm_dvec3 carry(const lmi_body *body, uint32_t cell, const double at[3], lm_dvec3 by[3])
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    int32_t low[3];
+    lm_dvec3 sum = lm_dvec3_zero();
+    lmi_lattice_corner(l, cell, low);
+    const double t[3] = {at[0] - low[0], at[1] - low[1], at[2] - low[2]};
+    by[0] = by[1] = by[2] = sum;
+    for (int32_t k = 0; k < 8; k++) {
+        const int32_t up[3] = {k & 1, k >> 1 & 1, k >> 2};
+        const float *x = body->x + 4 * (size_t)lmi_lattice_find(l, low[0] + up[0], low[1] + up[1], low[2] + up[2]);
+        double w[3], d[3];
+        for (int a = 0; a < 3; a++) {
+            w[a] = up[a] ? t[a] : 1.0 - t[a];
+            d[a] = up[a] ? 1.0 : -1.0;
+        }
+        lm_dvec3 p = dvec(x[0], x[1], x[2]);
+        sum = dvec_add(sum, dvec_scale(p, w[0] * w[1] * w[2]));
+        by[0] = dvec_add(by[0], dvec_scale(p, d[0] * w[1] * w[2]));
+        by[1] = dvec_add(by[1], dvec_scale(p, w[0] * d[1] * w[2]));
+        by[2] = dvec_add(by[2], dvec_scale(p, w[0] * w[1] * d[2]));
+    }
+    return sum;
+}
+
+void lmi_slit_find_rest(const lmi_body *body, uint32_t part, lm_dvec3 at, double guess[3])
+{
+    double best[3] = {guess[0], guess[1], guess[2]}, least = INFINITY;
+    for (int tries = 0; tries < 16; tries++) {
+        lm_dvec3 by[3];
+        uint32_t cell = cell_near(body, part, guess);
+        if (cell == NONE) {
+            break;
+        }
+        lm_dvec3 off = dvec_sub(at, carry(body, cell, guess, by));
+        double away = dvec_length(off);
+        if (away < least) {
+            least = away;
+            memcpy(best, guess, sizeof best);
+        }
+        if (away < 1e-7 * body->lattice->shape.spacing) {
+            break;
+        }
+        double volume = dvec_dot(by[0], dvec_cross(by[1], by[2]));
+        if (!(fabs(volume) > 1e-300)) {
+            break;
+        }
+        const double step[3] = {dvec_dot(off, dvec_cross(by[1], by[2])) / volume,
+                                dvec_dot(off, dvec_cross(by[2], by[0])) / volume,
+                                dvec_dot(off, dvec_cross(by[0], by[1])) / volume};
+        for (int a = 0; a < 3; a++) {
+            guess[a] += fmin(fmax(step[a], -1.0), 1.0);
+        }
+    }
+    memcpy(guess, best, sizeof best);
+}
+
+/* --- riders --- */
+
+typedef struct rider {
+    const lmi_lattice *l;
+    lmi_slit_plan *plan;
+    lmi_blade faces;  /* of all cuts, along the lattice's axes */
+    lm_dvec3 *normal; /* [vertices] of points: sums over the triangles around */
+    uint32_t *cell;   /* [vertices] of points: what they ride on; NONE: not known */
+    bool *changed;    /* [vertices] of points */
+    uint32_t old;     /* vertices that there were */
+} rider;
+
+static bool is_face(const lmi_skin *skin, uint32_t triangle)
+{
+    return skin->sources[skin->triangles[3 * (size_t)triangle]] == LM_SKIN_INNER;
+}
+
+static void place_of(const rider *r, uint32_t vertex, double at[3])
+{
+    lmi_slit_locate(r->l, dvec_from(r->plan->skin.vertices[vertex]), at);
+}
+
+/* What lies between a point and the rest of its body, and its normals. */
+static bool look(rider *r, lmi_memory *memory)
+{
+    const lmi_skin *skin = &r->plan->skin;
+    uint32_t count = 0, faces = 0;
+    for (uint32_t n = 0; n < skin->triangle_count; n++) {
+        faces += is_face(skin, n);
+    }
+    lmi_blade_triangle *list = lmi_allocate(memory, faces, sizeof *list);
+    for (uint32_t n = 0; list && n < skin->triangle_count; n++) {
+        lm_dvec3 p[3];
+        for (uint32_t i = 0; i < 3; i++) {
+            double at[3];
+            place_of(r, skin->triangles[3 * (size_t)n + i], at);
+            p[i] = dvec(at[0], at[1], at[2]);
+        }
+        lm_dvec3 area = dvec_cross(dvec_sub(p[1], p[0]), dvec_sub(p[2], p[0]));
+        for (uint32_t i = 0; i < 3; i++) {
+            lm_dvec3 *sum = &r->normal[r->plan->slit->point[skin->triangles[3 * (size_t)n + i]]];
+            *sum = dvec_add(*sum, area);
+        }
+        if (is_face(skin, n)) {
+            memcpy(list[count++].corner, p, sizeof p);
+        }
+    }
+    bool ok = list && lmi_blade_make(&r->faces, memory, list, count);
+    lmi_release(memory, list, faces, sizeof *list);
+    return ok;
+}
+
+/* From where a point looks: a little inside. */
+static lm_dvec3 eye_of(const rider *r, uint32_t point)
+{
+    double at[3], length = dvec_length(r->normal[point]);
+    place_of(r, point, at);
+    return dvec_sub(dvec(at[0], at[1], at[2]), dvec_scale(r->normal[point], length > 0.0 ? ASIDE / length : 0.0));
+}
+
+static bool sees(const rider *r, lm_dvec3 eye, const int32_t cell[3])
+{
+    return !lmi_blade_crossed(&r->faces, eye, dvec(cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5));
+}
+
+/* The nearest whole cell whose middle a point sees, or (`blind`) the nearest. */
+static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
+{
+    double at[3], least = INFINITY;
+    uint32_t best = NONE;
+    lm_dvec3 eye = eye_of(r, point);
+    place_of(r, point, at);
+    const int32_t from[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
+    for (int32_t reach = 0; reach <= FAR && (best == NONE || reach * reach < least); reach++) {
+        const int32_t side = 2 * reach + 1;
+        for (int32_t n = 0; n < side * side * side; n++) {
+            const int32_t off[3] = {n % side - reach, n / side % side - reach, n / (side * side) - reach};
+            if (abs(off[0]) != reach && abs(off[1]) != reach && abs(off[2]) != reach) {
+                continue; /* of the last round */
+            }
+            const int32_t cell[3] = {from[0] + off[0], from[1] + off[1], from[2] + off[2]};
+            double square = distance(at, cell);
+            uint32_t place = square < least ? whole_cell(r->l, cell) : NONE;
+            if (place != NONE && (blind || sees(r, eye, cell))) {
+                least = square;
+                best = place;
+            }
+        }
+    }
+    return best;
+}
+
+/* Whether what an old point rides on is whole, and still in sight. */
+static bool still_rides(const rider *r, uint32_t point, uint32_t cell)
+{
+    int32_t low[3];
+    lmi_lattice_corner(r->l, cell, low);
+    if (whole_cell(r->l, low) == NONE) {
+        return false;
+    }
+    return sees(r, eye_of(r, point), low);
+}
+
+/* Points that found nothing take what a neighbour rides on. */
+static void spread(rider *r)
+{
+    const lmi_skin *skin = &r->plan->skin;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t n = 0; n < 3 * skin->triangle_count; n++) {
+            uint32_t a = r->plan->slit->point[skin->triangles[n]];
+            uint32_t b = r->plan->slit->point[skin->triangles[n / 3 * 3 + (n % 3 + 1) % 3]];
+            uint32_t lost = r->cell[a] == NONE ? a : b, found = lost == a ? b : a;
+            if (r->cell[lost] == NONE && r->cell[found] != NONE) {
+                r->cell[lost] = r->cell[found];
+                changed = true;
+            }
+        }
+    }
+}
+
+static void find_cells(rider *r)
+{
+    const lmi_skin *skin = &r->plan->skin;
+    bool lost = false;
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
+        if (r->plan->slit->point[n] != n) {
+            continue;
+        }
+        r->cell[n] = n < r->old ? skin->riders[8 * (size_t)n] : NONE;
+        r->changed[n] = n >= r->old || !still_rides(r, n, r->cell[n]);
+        if (r->changed[n]) {
+            r->cell[n] = find_cell(r, n, false);
+            lost = lost || r->cell[n] == NONE;
+        }
+    }
+    if (lost) {
+        spread(r);
+    }
+    for (uint32_t n = 0; lost && n < skin->vertex_count; n++) {
+        if (r->plan->slit->point[n] == n && r->cell[n] == NONE) {
+            r->cell[n] = find_cell(r, n, true);
+        }
+    }
+}
+
+static void write_riders(rider *r)
+{
+    lmi_skin *skin = &r->plan->skin;
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
+        uint32_t point = r->plan->slit->point[n];
+        if (r->changed[point] && r->cell[point] != NONE) {
+            double at[3];
+            place_of(r, n, at);
+            lmi_cut_ride(r->l, r->cell[point], at, skin->riders + 8 * (size_t)n, skin->weights + 8 * (size_t)n);
+        }
+    }
+}
+
+bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *next, lmi_slit_plan *plan)
+{
+    lmi_memory *memory = &world->memory;
+    const size_t count = plan->skin.vertex_count;
+    rider r = {.l = next, .plan = plan, .old = body->skin.vertex_count};
+    r.normal = lmi_allocate(memory, count, sizeof *r.normal);
+    r.cell = lmi_allocate(memory, count, sizeof *r.cell);
+    r.changed = lmi_allocate(memory, count, sizeof *r.changed);
+    bool ok = r.normal && r.cell && r.changed && look(&r, memory);
+    if (ok) {
+        find_cells(&r);
+        write_riders(&r);
+    }
+    lmi_blade_free(&r.faces, memory);
+    lmi_release(memory, r.normal, count, sizeof *r.normal);
+    lmi_release(memory, r.cell, count, sizeof *r.cell);
+    lmi_release(memory, r.changed, count, sizeof *r.changed);
+    return ok;
+}
