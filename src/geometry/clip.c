@@ -104,6 +104,8 @@ static bool passes(const clipper *k, uint32_t p, uint32_t q, uint32_t a, uint32_
 
 /* --- nodes --- */
 
+static lm_dvec3 normal_of(const clipper *k, uint32_t facet) { return k->sheet->patches[k->sheet->patch[facet]].normal; }
+
 static bool add_node(clipper *k, const lmi_clip_node *node, uint32_t *index)
 {
     lmi_clip *c = k->c;
@@ -140,6 +142,7 @@ static bool edge_node(clipper *k, uint32_t near, uint32_t side, uint32_t facet, 
                           .low = low,
                           .high = high,
                           .share = {1.0 - share, share, 0.0},
+                          .normal = normal_of(k, facet),
                           .point = NONE};
     return add_node(k, &node, index) && put(k, edge, facet, EDGE_NODE, *index) &&
            add_along(k, &k->on_edges, &k->on_edge_count, &k->on_edge_room, (along){edge, *index, share});
@@ -157,8 +160,13 @@ static bool side_node(clipper *k, uint32_t near, uint32_t facet, uint32_t side, 
     double a = beyond_triangle(k, t, e->low), b = beyond_triangle(k, t, e->high), share = a / (a - b);
     lm_dvec3 from = k->sheet->points[e->low], to = k->sheet->points[e->high];
     lm_dvec3 at = dvec_add(from, dvec_scale(dvec_sub(to, from), share));
-    lmi_clip_node node = {
-        .at = at, .triangle = triangle, .low = NONE, .high = NONE, .point = NONE, .single = !e->inner};
+    lmi_clip_node node = {.at = at,
+                          .triangle = triangle,
+                          .low = NONE,
+                          .high = NONE,
+                          .point = NONE,
+                          .single = !e->inner,
+                          .normal = normal_of(k, facet)};
     const lm_dvec3 *p = k->points;
     lm_dvec3 normal = dvec_cross(dvec_sub(p[t[1]], p[t[0]]), dvec_sub(p[t[2]], p[t[0]]));
     double all = dvec_dot(normal, normal), sum = 0.0;
@@ -655,7 +663,7 @@ static bool find_inside(clipper *k)
 /* --- faces --- */
 
 /* The node of a point of the sheet that is inside. */
-static bool inner_node(clipper *k, uint32_t point, uint32_t *index)
+static bool inner_node(clipper *k, uint32_t facet, uint32_t point, uint32_t *index)
 {
     if (k->inner[point]) {
         *index = k->inner[point] - 1;
@@ -666,6 +674,7 @@ static bool inner_node(clipper *k, uint32_t point, uint32_t *index)
                           .low = NONE,
                           .high = NONE,
                           .point = point,
+                          .normal = normal_of(k, facet),
                           .single = k->sheet->border[point]};
     bool ok = add_node(k, &node, index);
     k->inner[point] = ok ? *index + 1 : 0;
@@ -693,7 +702,7 @@ static bool trace_facet(clipper *k, uint32_t facet, const flat *p, const border 
         }
         for (item = (item + 1) % b->count; ok && b->items[item] < 3; item = (item + 1) % b->count) {
             uint32_t node;
-            ok = inner_node(k, f[b->items[item]], &node) && outline_node(k, p, node, node);
+            ok = inner_node(k, facet, f[b->items[item]], &node) && outline_node(k, p, node, node);
         }
         at = get(k, facet, b->items[item] - 3, FROM_FACET);
     }
@@ -729,7 +738,7 @@ static bool fill_facet(clipper *k, uint32_t facet, const by *list, uint32_t coun
         ok = lmi_outline_begin(&k->outline, k->memory);
         for (uint32_t n = 0; n < 3 && ok; n++) {
             uint32_t node;
-            ok = inner_node(k, f[n], &node) && outline_node(k, &plane, node, node);
+            ok = inner_node(k, facet, f[n], &node) && outline_node(k, &plane, node, node);
         }
     }
     return ok && lmi_outline_fill(&k->outline, k->memory) && add_faces(k, facet);

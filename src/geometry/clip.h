@@ -39,6 +39,7 @@ typedef struct lmi_clip_node {
     uint32_t low,
         high; /* points of the surface that it is between, at `share` of the way; LMI_SHEET_NONE: inside the triangle */
     double share[3]; /* of the corners of the triangle; of an edge: share[0] is of `low`, share[1] of `high` */
+    lm_dvec3 normal; /* of a facet that it is on, unit */
     uint32_t point;  /* of the sheet; LMI_SHEET_NONE: none */
     bool single;     /* it stays one point */
 } lmi_clip_node;

@@ -49,6 +49,7 @@ typedef struct lmi_slit_plan {
     /* What comes of it. */
     lmi_skin skin;
     lmi_slit *slit;
+    lm_dvec3 *eyes; /* [new vertices] a little off the blade, on its own side, where it is now */
 } lmi_slit_plan;
 
 /* What a blade, given from the body's origin, meets. False when out of memory. */
@@ -61,6 +62,9 @@ bool lmi_slit_make(lm_world *world, const lmi_body *body, const lmi_lattice *nex
 /* Puts it in place. Needs no memory. */
 void lmi_slit_carry_out(lm_world *world, lmi_body *body, lmi_slit_plan *plan);
 void lmi_slit_drop(lm_world *world, lmi_slit_plan *plan);
+
+/* A normal of what is at a place at rest, from one of the same now. */
+lm_dvec3 lmi_slit_turn_back(const lmi_body *body, uint32_t part, const double at[3], lm_dvec3 normal);
 
 /* slit_ride.c: what all points of the plan's skin ride on that are new, or that the cut has parted from it. */
 bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *next, lmi_slit_plan *plan);

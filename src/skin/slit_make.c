@@ -34,8 +34,11 @@ typedef struct maker {
 typedef struct fresh {
     uint32_t point; /* vertex */
     lm_dvec3 rest, normal;
+    lm_dvec3 eye;
+    uint32_t part, node; /* the node among all */
     uint32_t source, material;
     float uv[2];
+    bool faced; /* of a face of this cut */
 } fresh;
 
 static bool reserve(lmi_memory *memory, void *list, uint32_t *room, uint32_t needed, size_t size)
@@ -110,8 +113,18 @@ static lm_dvec3 unit(lm_dvec3 a)
     return dvec_scale(a, length > 0.0 ? 1.0 / length : 0.0);
 }
 
+#define ASIDE 0.02 /* spacings off the blade */
+
+static lm_dvec3 eye_of(const maker *m, uint32_t part, uint32_t node, uint32_t side)
+{
+    const lmi_clip_node *n = &m->p->clips[part].nodes[node - m->first_node[part]];
+    double far = n->single ? 0.0 : (side ? -ASIDE : ASIDE) * m->body->lattice->shape.spacing;
+    return dvec_add(n->at, dvec_scale(n->normal, far));
+}
+
 /* A vertex by its key, or a new one for a node and side. */
-static bool find_vertex(maker *m, uint32_t node, uint32_t side, uint32_t a, uint32_t b, uint32_t *vertex, bool *made)
+static bool find_vertex(maker *m, uint32_t part, uint32_t node, uint32_t side, uint32_t a, uint32_t b, uint32_t *vertex,
+                        bool *made)
 {
     const uint32_t name = 2 * node + side;
     *vertex = lmi_triples_get(&m->vertices, name, a, b);
@@ -126,6 +139,9 @@ static bool find_vertex(maker *m, uint32_t node, uint32_t side, uint32_t a, uint
         m->point[name] = m->point[name] ? m->point[name] : *vertex + 1;
         m->fresh[m->fresh_count++] = (fresh){.point = m->point[name] - 1,
                                              .rest = lmi_slit_rest(&m->body->lattice->shape, m->rest[node]),
+                                             .eye = eye_of(m, part, node, side),
+                                             .part = part,
+                                             .node = node,
                                              .source = NONE};
     }
     return ok;
@@ -173,8 +189,8 @@ static bool corner_vertex(maker *m, uint32_t part, uint32_t triangle, uint32_t c
         count = 2;
     }
     bool made;
-    bool ok =
-        find_vertex(m, m->first_node[part] + index, side, from[0], count == 2 ? from[1] : OF_FACE - 1, vertex, &made);
+    bool ok = find_vertex(m, part, m->first_node[part] + index, side, from[0], count == 2 ? from[1] : OF_FACE - 1,
+                          vertex, &made);
     if (ok && made) {
         mix(m, &m->fresh[m->fresh_count - 1], from, node->share, count);
     }
@@ -216,11 +232,12 @@ static bool add_face(maker *m, uint32_t part, const lmi_clip_face *face, uint32_
     for (uint32_t i = 0; ok && i < 3; i++) {
         const uint32_t node = face->node[side ? i : 2 - i];
         bool made;
-        ok = find_vertex(m, m->first_node[part] + node, side && !c->nodes[node].single, smooth, OF_FACE - 2 - side,
-                         &v[i], &made);
+        ok = find_vertex(m, part, m->first_node[part] + node, side && !c->nodes[node].single, smooth,
+                         OF_FACE - 2 - side, &v[i], &made);
         if (ok && made) {
             fresh *f = &m->fresh[m->fresh_count - 1];
             f->source = LM_SKIN_INNER;
+            f->faced = true;
             f->material = m->p->material;
             lmi_sheet_coordinates(sheet, face->facet, c->nodes[node].at, f->uv);
         }
@@ -230,9 +247,11 @@ static bool add_face(maker *m, uint32_t part, const lmi_clip_face *face, uint32_
     }
     fresh *f = m->fresh;
     lm_dvec3 a = f[v[0] - base].rest;
-    lm_dvec3 area = dvec_cross(dvec_sub(f[v[1] - base].rest, a), dvec_sub(f[v[2] - base].rest, a));
-    for (uint32_t i = 0; i < 3; i++) {
-        f[v[i] - base].normal = dvec_add(f[v[i] - base].normal, area);
+    double area = dvec_length(dvec_cross(dvec_sub(f[v[1] - base].rest, a), dvec_sub(f[v[2] - base].rest, a)));
+    lm_dvec3 facing =
+        dvec_scale(sheet->patches[sheet->patch[face->facet]].normal, (side ? 1.0 : -1.0) * (area + 1e-30));
+    for (uint32_t i = 0; i < 3; i++) { /* as it is now, for the time being */
+        f[v[i] - base].normal = dvec_add(f[v[i] - base].normal, facing);
     }
     return add_triangle(m, v[0], v[1], v[2]);
 }
@@ -283,7 +302,8 @@ static bool allocate(maker *m, uint32_t vertices)
     slit->point = lmi_allocate(memory, vertices, sizeof *slit->point);
     slit->uv = lmi_allocate(memory, vertices, sizeof *slit->uv);
     slit->material = lmi_allocate(memory, vertices, sizeof *slit->material);
-    return skin->sources && slit->point && slit->uv && slit->material;
+    m->p->eyes = lmi_allocate(memory, m->fresh_count, sizeof *m->p->eyes);
+    return skin->sources && m->p->eyes && slit->point && slit->uv && slit->material;
 }
 
 static void write_old(maker *m)
@@ -311,7 +331,11 @@ static void write_new(maker *m)
     lmi_skin *to = &m->p->skin;
     lmi_slit *slit = m->p->slit;
     for (uint32_t n = 0; n < m->fresh_count; n++) {
-        const fresh *f = &m->fresh[n];
+        fresh *f = &m->fresh[n];
+        if (f->source == LM_SKIN_INNER && f->faced) {
+            f->normal = lmi_slit_turn_back(m->body, f->part, m->rest[f->node], f->normal);
+        }
+        m->p->eyes[n] = f->eye;
         const uint32_t vertex = m->body->skin.vertex_count + n;
         to->vertices[vertex] = vec_from(f->rest);
         to->rest_normals[vertex] = vec_from(unit(f->normal));

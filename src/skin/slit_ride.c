@@ -114,38 +114,58 @@ void lmi_slit_find_rest(const lmi_body *body, uint32_t part, lm_dvec3 at, double
     memcpy(guess, best, sizeof best);
 }
 
+lm_dvec3 lmi_slit_turn_back(const lmi_body *body, uint32_t part, const double at[3], lm_dvec3 normal)
+{
+    const lmi_lattice *l = &body->lattice->shape;
+    uint32_t cell = cell_near(body, part, at);
+    lm_dvec3 by[3];
+    double to[3];
+    if (cell == NONE) {
+        return normal;
+    }
+    carry(body, cell, at, by);
+    for (uint32_t a = 0; a < 3; a++) {
+        to[(a + l->turn) % 3] = dvec_dot(by[a], normal);
+    }
+    return dvec(to[0], to[1], to[2]);
+}
+
 /* --- riders --- */
 
 typedef struct rider {
+    const lmi_body *body;
     const lmi_lattice *l;
     lmi_slit_plan *plan;
-    lmi_blade faces;  /* of all cuts, along the lattice's axes */
+    lmi_blade faces;  /* of earlier cuts, along the lattice's axes */
     lm_dvec3 *normal; /* [vertices] of points: sums over the triangles around */
     uint32_t *cell;   /* [vertices] of points: what they ride on; NONE: not known */
     bool *changed;    /* [vertices] of points */
     uint32_t old;     /* vertices that there were */
 } rider;
 
-static bool is_face(const lmi_skin *skin, uint32_t triangle)
-{
-    return skin->sources[skin->triangles[3 * (size_t)triangle]] == LM_SKIN_INNER;
-}
-
 static void place_of(const rider *r, uint32_t vertex, double at[3])
 {
     lmi_slit_locate(r->l, dvec_from(r->plan->skin.vertices[vertex]), at);
 }
 
-/* What lies between a point and the rest of its body, and its normals. */
+/* What lay between points before, and the normals of points. */
 static bool look(rider *r, lmi_memory *memory)
 {
-    const lmi_skin *skin = &r->plan->skin;
+    const lmi_skin *skin = &r->plan->skin, *before = &r->body->skin;
     uint32_t count = 0, faces = 0;
-    for (uint32_t n = 0; n < skin->triangle_count; n++) {
-        faces += is_face(skin, n);
+    for (uint32_t n = 0; n < before->triangle_count; n++) {
+        faces += r->plan->inner[n];
     }
     lmi_blade_triangle *list = lmi_allocate(memory, faces, sizeof *list);
-    for (uint32_t n = 0; list && n < skin->triangle_count; n++) {
+    for (uint32_t n = 0; list && n < before->triangle_count; n++) {
+        for (uint32_t i = 0; r->plan->inner[n] && i < 3; i++) {
+            double at[3];
+            place_of(r, before->triangles[3 * (size_t)n + i], at);
+            list[count].corner[i] = dvec(at[0], at[1], at[2]);
+        }
+        count += r->plan->inner[n];
+    }
+    for (uint32_t n = 0; list && faces && n < skin->triangle_count; n++) {
         lm_dvec3 p[3];
         for (uint32_t i = 0; i < 3; i++) {
             double at[3];
@@ -156,9 +176,6 @@ static bool look(rider *r, lmi_memory *memory)
         for (uint32_t i = 0; i < 3; i++) {
             lm_dvec3 *sum = &r->normal[r->plan->slit->point[skin->triangles[3 * (size_t)n + i]]];
             *sum = dvec_add(*sum, area);
-        }
-        if (is_face(skin, n)) {
-            memcpy(list[count++].corner, p, sizeof p);
         }
     }
     bool ok = list && lmi_blade_make(&r->faces, memory, list, count);
@@ -174,9 +191,14 @@ static lm_dvec3 eye_of(const rider *r, uint32_t point)
     return dvec_sub(dvec(at[0], at[1], at[2]), dvec_scale(r->normal[point], length > 0.0 ? ASIDE / length : 0.0));
 }
 
-static bool sees(const rider *r, lm_dvec3 eye, const int32_t cell[3])
+/* Past this cut as it is now, where the blade is straight; past earlier ones at rest. */
+static bool sees(const rider *r, uint32_t point, const int32_t low[3], uint32_t cell)
 {
-    return !lmi_blade_crossed(&r->faces, eye, dvec(cell[0] + 0.5, cell[1] + 0.5, cell[2] + 0.5));
+    const double middle[3] = {low[0] + 0.5, low[1] + 0.5, low[2] + 0.5};
+    const lm_dvec3 eye = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
+    lm_dvec3 by[3];
+    return !lmi_blade_crossed(&r->plan->sheet.tree, eye, carry(r->body, cell, middle, by)) &&
+           !lmi_blade_crossed(&r->faces, eye_of(r, point), dvec(middle[0], middle[1], middle[2]));
 }
 
 /* The nearest whole cell whose middle a point sees, or (`blind`) the nearest. */
@@ -184,7 +206,6 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
 {
     double at[3], least = INFINITY;
     uint32_t best = NONE;
-    lm_dvec3 eye = eye_of(r, point);
     place_of(r, point, at);
     const int32_t from[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
     for (int32_t reach = 0; reach <= FAR && (best == NONE || reach * reach < least); reach++) {
@@ -197,7 +218,7 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
             const int32_t cell[3] = {from[0] + off[0], from[1] + off[1], from[2] + off[2]};
             double square = distance(at, cell);
             uint32_t place = square < least ? whole_cell(r->l, cell) : NONE;
-            if (place != NONE && (blind || sees(r, eye, cell))) {
+            if (place != NONE && (blind || sees(r, point, cell, place))) {
                 least = square;
                 best = place;
             }
@@ -214,7 +235,7 @@ static bool still_rides(const rider *r, uint32_t point, uint32_t cell)
     if (whole_cell(r->l, low) == NONE) {
         return false;
     }
-    return sees(r, eye_of(r, point), low);
+    return sees(r, point, low, cell);
 }
 
 /* Points that found nothing take what a neighbour rides on. */
@@ -277,7 +298,7 @@ bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *nex
 {
     lmi_memory *memory = &world->memory;
     const size_t count = plan->skin.vertex_count;
-    rider r = {.l = next, .plan = plan, .old = body->skin.vertex_count};
+    rider r = {.body = body, .l = next, .plan = plan, .old = body->skin.vertex_count};
     r.normal = lmi_allocate(memory, count, sizeof *r.normal);
     r.cell = lmi_allocate(memory, count, sizeof *r.cell);
     r.changed = lmi_allocate(memory, count, sizeof *r.changed);
