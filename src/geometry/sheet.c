@@ -413,7 +413,7 @@ static bool begin_between(const lmi_sheet_tips *tips, double grain, lm_dvec3 out
         double square = dvec_dot(along, along), share = square > 0.0 ? dvec_dot(from, along) / square : 0.0;
         lm_dvec3 nearest = dvec_add(tip->from, dvec_scale(along, lmi_max(lmi_min(share, 1.0), 0.0)));
         lm_dvec3 off = dvec_sub(*point, nearest);
-        if (dvec_dot(off, off) < least && dvec_dot(out, tip->back) > 0.7) {
+        if (dvec_dot(off, off) < least && dvec_dot(out, tip->back) > 0.2) {
             least = dvec_dot(off, off);
             lm_dvec3 across = dvec_sub(from, dvec_scale(along, share)); /* beyond the ends of the edge too */
             best = dvec_add(dvec_sub(*point, across), dvec_scale(tip->back, BEHIND_TIP * grain));

@@ -22,6 +22,7 @@ void lmi_slit_free(lm_world *world, lmi_slit *slit)
         lmi_release(&world->memory, slit->point, slit->count, sizeof *slit->point);
         lmi_release(&world->memory, slit->uv, slit->count, sizeof *slit->uv);
         lmi_release(&world->memory, slit->material, slit->count, sizeof *slit->material);
+        lmi_release(&world->memory, slit->walls, slit->wall_count, sizeof *slit->walls);
         lmi_release(&world->memory, slit, 1, sizeof *slit);
     }
 }
@@ -40,6 +41,7 @@ void lmi_slit_drop(lm_world *world, lmi_slit_plan *p)
 {
     lmi_memory *memory = &world->memory;
     free_clips(memory, p);
+    lmi_release(memory, p->walls, p->wall_room, sizeof *p->walls);
     lmi_release(memory, p->points, p->vertex_count, sizeof *p->points);
     lmi_release(memory, p->triangles, p->triangle_count, sizeof *p->triangles);
     lmi_release(memory, p->inner, p->triangle_count, sizeof *p->inner);

@@ -21,11 +21,13 @@
 
 /* What a skin has besides, once it is cut. */
 typedef struct lmi_slit {
-    lmi_skin whole;     /* as it was given */
-    uint32_t *point;    /* [vertices] the lowest vertex of its point */
-    float (*uv)[2];     /* [vertices] of faces: metres on the blade */
-    uint32_t *material; /* [vertices] of faces */
-    uint32_t count;     /* vertices */
+    lmi_skin whole;      /* as it was given */
+    uint32_t *point;     /* [vertices] the lowest vertex of its point */
+    float (*uv)[2];      /* [vertices] of faces: metres on the blade */
+    uint32_t *material;  /* [vertices] of faces */
+    lm_vec3 (*walls)[3]; /* where blades went, at rest, and a little beyond the skin: what points do not look past */
+    uint32_t wall_count;
+    uint32_t count; /* vertices */
     uint32_t cuts;
 } lmi_slit;
 
@@ -49,6 +51,8 @@ typedef struct lmi_slit_plan {
     /* What comes of it. */
     lmi_skin skin;
     lmi_slit *slit;
+    lm_vec3 (*walls)[3]; /* of this cut */
+    uint32_t wall_count, wall_room;
     lm_dvec3 *eyes; /* [new vertices] a little off the blade, on its own side, where it is now */
 } lmi_slit_plan;
 
@@ -62,6 +66,13 @@ bool lmi_slit_make(lm_world *world, const lmi_body *body, const lmi_lattice *nex
 /* Puts it in place. Needs no memory. */
 void lmi_slit_carry_out(lm_world *world, lmi_body *body, lmi_slit_plan *plan);
 void lmi_slit_drop(lm_world *world, lmi_slit_plan *plan);
+
+/* Whether a place is in a whole cell of a part, or at most `far` spacings from one. */
+bool lmi_slit_is_near(const lmi_body *body, uint32_t part, const double at[3], double far);
+
+/* slit_walls.c: where the blade goes through each part, at rest; `rest` and `first_node`: of the nodes of all clips. False when out of memory. */
+bool lmi_slit_walls(lm_world *world, const lmi_body *body, lmi_slit_plan *plan, const double (*rest)[3],
+                    const uint32_t *first_node);
 
 /* A normal of what is at a place at rest, from one of the same now. */
 lm_dvec3 lmi_slit_turn_back(const lmi_body *body, uint32_t part, const double at[3], lm_dvec3 normal);

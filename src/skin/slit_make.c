@@ -303,7 +303,16 @@ static bool allocate(maker *m, uint32_t vertices)
     slit->uv = lmi_allocate(memory, vertices, sizeof *slit->uv);
     slit->material = lmi_allocate(memory, vertices, sizeof *slit->material);
     m->p->eyes = lmi_allocate(memory, m->fresh_count, sizeof *m->p->eyes);
-    return skin->sources && m->p->eyes && slit->point && slit->uv && slit->material;
+    const uint32_t before = m->body->slit ? m->body->slit->wall_count : 0;
+    slit->wall_count = before + m->p->wall_count;
+    slit->walls = lmi_allocate(memory, slit->wall_count, sizeof *slit->walls);
+    if (slit->walls && before) {
+        memcpy(slit->walls, m->body->slit->walls, before * sizeof *slit->walls);
+    }
+    if (slit->walls && m->p->wall_count) {
+        memcpy(slit->walls + before, m->p->walls, m->p->wall_count * sizeof *slit->walls);
+    }
+    return slit->walls && skin->sources && m->p->eyes && slit->point && slit->uv && slit->material;
 }
 
 static void write_old(maker *m)
@@ -383,7 +392,8 @@ bool lmi_slit_make(lm_world *world, const lmi_body *body, const lmi_lattice *nex
     bool ok = m.first_node && m.rest && m.known && m.point;
     if (ok) {
         place_nodes(&m);
-        ok = make(&m) && lmi_slit_ride(world, body, next, p);
+        ok = lmi_slit_walls(world, body, p, (const double(*)[3])m.rest, m.first_node) && make(&m) &&
+             lmi_slit_ride(world, body, next, p);
     }
     lmi_triples_free(&m.vertices, memory);
     lmi_release(memory, m.fresh, m.fresh_room, sizeof *m.fresh);

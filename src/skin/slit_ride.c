@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NONE LMI_LATTICE_NONE
-#define ASIDE 0.005 /* spacings that a point is moved inwards before it looks around */
+#define ASIDE 0.02 /* spacings that a point is moved off the faces that it is on before it looks around */
 #define FAR 3       /* cells that it looks for one */
 
 static uint32_t whole_cell(const lmi_lattice *l, const int32_t at[3])
@@ -114,6 +114,16 @@ void lmi_slit_find_rest(const lmi_body *body, uint32_t part, lm_dvec3 at, double
     memcpy(guess, best, sizeof best);
 }
 
+bool lmi_slit_is_near(const lmi_body *body, uint32_t part, const double at[3], double far)
+{
+    int32_t low[3];
+    uint32_t cell = cell_near(body, part, at);
+    if (cell != NONE) {
+        lmi_lattice_corner(&body->lattice->shape, cell, low);
+    }
+    return cell != NONE && distance(at, low) <= far * far;
+}
+
 lm_dvec3 lmi_slit_turn_back(const lmi_body *body, uint32_t part, const double at[3], lm_dvec3 normal)
 {
     const lmi_lattice *l = &body->lattice->shape;
@@ -137,7 +147,7 @@ typedef struct rider {
     const lmi_lattice *l;
     lmi_slit_plan *plan;
     lmi_blade faces;  /* of earlier cuts, along the lattice's axes */
-    lm_dvec3 *normal; /* [vertices] of points: sums over the triangles around */
+    lm_dvec3 *normal; /* [vertices] of points: sums over the faces around */
     uint32_t *cell;   /* [vertices] of points: what they ride on; NONE: not known */
     bool *changed;    /* [vertices] of points */
     uint32_t old;     /* vertices that there were */
@@ -148,25 +158,23 @@ static void place_of(const rider *r, uint32_t vertex, double at[3])
     lmi_slit_locate(r->l, dvec_from(r->plan->skin.vertices[vertex]), at);
 }
 
-/* What lay between points before, and the normals of points. */
+/* What lay between points before, and the normals of points on faces. */
 static bool look(rider *r, lmi_memory *memory)
 {
-    const lmi_skin *skin = &r->plan->skin, *before = &r->body->skin;
-    uint32_t count = 0, faces = 0;
-    for (uint32_t n = 0; n < before->triangle_count; n++) {
-        faces += r->plan->inner[n];
-    }
+    const lmi_skin *skin = &r->plan->skin;
+    const lmi_slit *before = r->body->slit;
+    const uint32_t faces = before ? before->wall_count : 0;
     lmi_blade_triangle *list = lmi_allocate(memory, faces, sizeof *list);
-    for (uint32_t n = 0; list && n < before->triangle_count; n++) {
-        for (uint32_t i = 0; r->plan->inner[n] && i < 3; i++) {
-            double at[3];
-            place_of(r, before->triangles[3 * (size_t)n + i], at);
-            list[count].corner[i] = dvec(at[0], at[1], at[2]);
-        }
-        count += r->plan->inner[n];
+    for (uint32_t n = 0; list && n < 3 * faces; n++) {
+        double at[3];
+        lmi_slit_locate(r->l, dvec_from(before->walls[n / 3][n % 3]), at);
+        list[n / 3].corner[n % 3] = dvec(at[0], at[1], at[2]);
     }
     for (uint32_t n = 0; list && faces && n < skin->triangle_count; n++) {
         lm_dvec3 p[3];
+        if (skin->sources[skin->triangles[3 * (size_t)n]] != LM_SKIN_INNER) {
+            continue;
+        }
         for (uint32_t i = 0; i < 3; i++) {
             double at[3];
             place_of(r, skin->triangles[3 * (size_t)n + i], at);
@@ -178,12 +186,12 @@ static bool look(rider *r, lmi_memory *memory)
             *sum = dvec_add(*sum, area);
         }
     }
-    bool ok = list && lmi_blade_make(&r->faces, memory, list, count);
+    bool ok = list && lmi_blade_make(&r->faces, memory, list, faces);
     lmi_release(memory, list, faces, sizeof *list);
     return ok;
 }
 
-/* From where a point looks: a little inside. */
+/* From where a point looks past earlier cuts: a little off their faces. */
 static lm_dvec3 eye_of(const rider *r, uint32_t point)
 {
     double at[3], length = dvec_length(r->normal[point]);

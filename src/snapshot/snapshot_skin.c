@@ -116,6 +116,17 @@ static void visit_slit(archive *a, lm_world *world, lmi_body *body)
     for (uint32_t n = 0; n < skin->vertex_count && ok(a); n++) {
         visit_slit_vertex(a, skin, slit, n);
     }
+    uint32_t walls = slit->wall_count;
+    visit_count(a, &walls, 36);
+    if (a->mode == LOAD && ok(a)) {
+        slit->walls = lmi_allocate(&world->memory, walls, sizeof *slit->walls);
+        slit->wall_count = slit->walls ? walls : 0;
+        a->out_of_memory = !slit->walls;
+    }
+    for (uint32_t n = 0; n < 3 * walls && ok(a); n++) {
+        visit_vec3(a, &slit->walls[n / 3][n % 3]);
+        refuse_if(a, !is_near(slit->walls[n / 3][n % 3]));
+    }
 }
 
 void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)

@@ -126,7 +126,7 @@ static mesh apply(const mesh *m, const lmi_clip *c)
 {
     uint32_t room = m->count + c->piece_count + 2 * c->face_count, points = m->point_count + 2 * c->node_count;
     mesh to = {malloc(points * sizeof *to.points), malloc(room * sizeof *to.triangles), malloc(room * sizeof *to.which),
-               points, 0};
+               points, 0, NULL};
     bool *hit = calloc(m->count, sizeof *hit);
     to.inner = calloc(room, sizeof *to.inner);
     memcpy(to.points, m->points, m->point_count * sizeof *to.points);
