@@ -1,6 +1,7 @@
 /*
  * What the skin of a lattice that was cut rides on, and where at rest what is inside of it is (skin/slit.h).
  */
+#include "fracture/fracture.h"
 #include "lattice/lattice_body.h"
 #include "skin/slit.h"
 #include "skin/surface.h"
@@ -11,7 +12,7 @@
 
 #define NONE LMI_LATTICE_NONE
 #define ASIDE 0.02 /* spacings that a point is moved off the faces that it is on before it looks around */
-#define FAR 3       /* cells that it looks for one */
+#define FAR 3      /* cells that it looks for one */
 
 static uint32_t whole_cell(const lmi_lattice *l, const int32_t at[3])
 {
@@ -199,17 +200,42 @@ static lm_dvec3 eye_of(const rider *r, uint32_t point)
     return dvec_sub(dvec(at[0], at[1], at[2]), dvec_scale(r->normal[point], length > 0.0 ? ASIDE / length : 0.0));
 }
 
-/* Past this cut as it is now, where the blade is straight; past earlier ones at rest. */
-static bool sees(const rider *r, uint32_t point, const int32_t low[3], uint32_t cell)
+/* Whether a point sees the middle of a cell: past this cut as it is now, where the blade is straight, and past earlier ones at rest. */
+static bool sees_middle(const rider *r, uint32_t point, uint32_t cell, bool earlier)
 {
-    const double middle[3] = {low[0] + 0.5, low[1] + 0.5, low[2] + 0.5};
     const lm_dvec3 eye = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
+    int32_t low[3];
     lm_dvec3 by[3];
+    lmi_lattice_corner(r->l, cell, low);
+    const double middle[3] = {low[0] + 0.5, low[1] + 0.5, low[2] + 0.5};
     return !lmi_blade_crossed(&r->plan->sheet.tree, eye, carry(r->body, cell, middle, by)) &&
-           !lmi_blade_crossed(&r->faces, eye_of(r, point), dvec(middle[0], middle[1], middle[2]));
+           (!earlier || !lmi_blade_crossed(&r->faces, eye_of(r, point), dvec(middle[0], middle[1], middle[2])));
 }
 
-/* The nearest whole cell whose middle a point sees, or (`blind`) the nearest. */
+/* A cell goes with the chips of its corners, and blades part chips by their middles: it is those that a point has to see. */
+static bool sees(const rider *r, uint32_t point, uint32_t cell, bool earlier)
+{
+    const uint32_t *chips = r->body->fracture ? r->body->fracture->chips : NULL;
+    uint32_t seen[8], count = 0;
+    int32_t low[3];
+    lmi_lattice_corner(r->l, cell, low);
+    for (int32_t k = 0; chips && k < 8; k++) {
+        uint32_t chip = chips[lmi_lattice_find(r->l, low[0] + (k & 1), low[1] + (k >> 1 & 1), low[2] + (k >> 2))];
+        bool fresh = true;
+        for (uint32_t n = 0; n < count; n++) {
+            fresh = fresh && seen[n] != chip;
+        }
+        if (fresh && !sees_middle(r, point, chip, earlier)) {
+            return false;
+        }
+        if (fresh) {
+            seen[count++] = chip;
+        }
+    }
+    return chips || sees_middle(r, point, cell, earlier);
+}
+
+/* The nearest whole cell that a point sees, or (`blind`) the nearest. */
 static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
 {
     double at[3], least = INFINITY;
@@ -226,7 +252,7 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
             const int32_t cell[3] = {from[0] + off[0], from[1] + off[1], from[2] + off[2]};
             double square = distance(at, cell);
             uint32_t place = square < least ? whole_cell(r->l, cell) : NONE;
-            if (place != NONE && (blind || sees(r, point, cell, place))) {
+            if (place != NONE && (blind || sees(r, point, place, true))) {
                 least = square;
                 best = place;
             }
@@ -238,12 +264,16 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
 /* Whether what an old point rides on is whole, and still in sight. */
 static bool still_rides(const rider *r, uint32_t point, uint32_t cell)
 {
+    const double reach = 4.0 * r->l->spacing;
+    const lm_dvec3 at = r->plan->points[point], far = dvec(reach, reach, reach);
+    const lmi_box box = {dvec_sub(at, far), dvec_add(at, far)};
     int32_t low[3];
     lmi_lattice_corner(r->l, cell, low);
     if (whole_cell(r->l, low) == NONE) {
         return false;
     }
-    return sees(r, point, low, cell);
+    return r->plan->sheet.tree.count == 0 || !lmi_blade_is_near(&r->plan->sheet.tree, &box) ||
+           sees(r, point, cell, false);
 }
 
 /* Points that found nothing take what a neighbour rides on. */
