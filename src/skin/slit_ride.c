@@ -12,7 +12,7 @@
 
 #define NONE LMI_LATTICE_NONE
 #define ASIDE 0.02 /* spacings that a point is moved off the faces that it is on before it looks around */
-#define FAR 3      /* cells that it looks for one */
+#define FAR 4      /* cells that it looks for one */
 
 static uint32_t whole_cell(const lmi_lattice *l, const int32_t at[3])
 {
@@ -235,11 +235,13 @@ static bool sees(const rider *r, uint32_t point, uint32_t cell, bool earlier)
     return chips || sees_middle(r, point, cell, earlier);
 }
 
-/* The nearest whole cell that a point sees, or (`blind`) the nearest. */
+/* The nearest whole cell of a point's part that it sees, or (`blind`) the nearest. */
 static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
 {
     double at[3], least = INFINITY;
     uint32_t best = NONE;
+    const uint32_t part = point < r->old ? lmi_lattice_part_of(r->body, r->plan->skin.riders[8 * (size_t)point])
+                                         : r->plan->parts[point - r->old];
     place_of(r, point, at);
     const int32_t from[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
     for (int32_t reach = 0; reach <= FAR && (best == NONE || reach * reach < least); reach++) {
@@ -252,7 +254,8 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
             const int32_t cell[3] = {from[0] + off[0], from[1] + off[1], from[2] + off[2]};
             double square = distance(at, cell);
             uint32_t place = square < least ? whole_cell(r->l, cell) : NONE;
-            if (place != NONE && (blind || sees(r, point, place, true))) {
+            if (place != NONE && lmi_lattice_part_of(r->body, place) == part &&
+                (blind || sees(r, point, place, true))) {
                 least = square;
                 best = place;
             }

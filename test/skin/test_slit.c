@@ -232,6 +232,40 @@ static void strokes_meet(void **state)
     lm_world_destroy(world);
 }
 
+/* Cuts while the pieces fall and bounce: each in another shape of the body. */
+static void cuts_in_motion(void **state)
+{
+    (void)state;
+    lm_world_def def = lm_world_def_default();
+    lm_world *world;
+    def.workers = 1;
+    assert_ok(lm_world_create(&def, &world));
+    lm_collider_def ground = lm_collider_def_default();
+    lm_collider_id floor_id;
+    ground.shape = LM_SHAPE_PLANE;
+    assert_ok(lm_collider_create(world, &ground, &floor_id));
+    lm_body_id body = make_ball(world, 0.07f, false);
+    double whole, volume;
+    const lm_pose pose = {{0.0, 0.7, 0.0}, {0.0f, 0.0f, 0.0f, 1.0f}};
+    assert_ok(lm_body_set_pose(world, body, pose, true));
+    skin_open_edges(world, body, &whole);
+    for (int n = 0; n < 3; n++) {
+        for (int k = 0; k < 20; k++) assert_ok(lm_world_step(world, 1.0 / 60.0));
+        lm_body_info info = info_of(world, body);
+        ref_vec at = ref_v(info.centre.x, info.centre.y, info.centre.z);
+        cut_square(world, body, at,
+                   n == 0   ? ref_v(0.96, 0.28, 0)
+                   : n == 1 ? ref_v(0, 0.28, 0.96)
+                            : ref_v(0.28, 0.96, 0),
+                   3.0, 0.2);
+        assert_int_equal(skin_open_edges(world, body, &volume), 0);
+    }
+    assert_true(info_of(world, body).pieces >= 6);
+    push_apart(world, body);
+    assert_at_most(worst_stretch(world, body), 0.1);
+    lm_world_destroy(world);
+}
+
 static void keeps_momentum(void **state)
 {
     (void)state;
@@ -369,10 +403,15 @@ static void failed_cuts_cut_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faces_are_the_blade), cmocka_unit_test(cuts_cross),
-        cmocka_unit_test(strokes_meet),        cmocka_unit_test(keeps_momentum),
-        cmocka_unit_test(same_everywhere),     cmocka_unit_test(open_meshes_open),
-        cmocka_unit_test(other_ways_follow),   cmocka_unit_test(failed_cuts_cut_nothing),
+        cmocka_unit_test(faces_are_the_blade),
+        cmocka_unit_test(cuts_cross),
+        cmocka_unit_test(strokes_meet),
+        cmocka_unit_test(cuts_in_motion),
+        cmocka_unit_test(keeps_momentum),
+        cmocka_unit_test(same_everywhere),
+        cmocka_unit_test(open_meshes_open),
+        cmocka_unit_test(other_ways_follow),
+        cmocka_unit_test(failed_cuts_cut_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
