@@ -50,7 +50,6 @@ void lmi_slit_drop(lm_world *world, lmi_slit_plan *p)
     lmi_release(memory, p->first, (size_t)p->part_count + 1, sizeof *p->first);
     const size_t fresh = p->skin.vertex_count > p->vertex_count ? p->skin.vertex_count - p->vertex_count : 0;
     lmi_release(memory, p->eyes, fresh, sizeof *p->eyes);
-    lmi_release(memory, p->parts, fresh, sizeof *p->parts);
     lmi_skin_free(world, &p->skin);
     lmi_slit_free(world, p->slit);
     memset(p, 0, sizeof *p);
@@ -232,9 +231,7 @@ void lmi_slit_carry_out(lm_world *world, lmi_body *body, lmi_slit_plan *p)
 {
     lmi_skin before = body->skin;
     lmi_release(&world->memory, p->eyes, p->skin.vertex_count - p->vertex_count, sizeof *p->eyes);
-    lmi_release(&world->memory, p->parts, p->skin.vertex_count - p->vertex_count, sizeof *p->parts);
     p->eyes = NULL;
-    p->parts = NULL;
     p->slit->cuts = body->slit ? body->slit->cuts + 1 : 1;
     if (body->slit) {
         p->slit->whole = body->slit->whole;

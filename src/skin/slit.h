@@ -53,8 +53,7 @@ typedef struct lmi_slit_plan {
     lmi_slit *slit;
     lm_vec3 (*walls)[3]; /* of this cut */
     uint32_t wall_count, wall_room;
-    uint32_t *parts; /* [new vertices] of the body before the cut */
-    lm_dvec3 *eyes;  /* [new vertices] a little off the blade, on its own side, where it is now */
+    lm_dvec3 *eyes; /* [new vertices] a little off the blade, on its own side, where it is now */
 } lmi_slit_plan;
 
 /* What a blade, given from the body's origin, meets. False when out of memory. */

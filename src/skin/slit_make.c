@@ -303,7 +303,6 @@ static bool allocate(maker *m, uint32_t vertices)
     slit->uv = lmi_allocate(memory, vertices, sizeof *slit->uv);
     slit->material = lmi_allocate(memory, vertices, sizeof *slit->material);
     m->p->eyes = lmi_allocate(memory, m->fresh_count, sizeof *m->p->eyes);
-    m->p->parts = lmi_allocate(memory, m->fresh_count, sizeof *m->p->parts);
     const uint32_t before = m->body->slit ? m->body->slit->wall_count : 0;
     slit->wall_count = before + m->p->wall_count;
     slit->walls = lmi_allocate(memory, slit->wall_count, sizeof *slit->walls);
@@ -313,7 +312,7 @@ static bool allocate(maker *m, uint32_t vertices)
     if (slit->walls && m->p->wall_count) {
         memcpy(slit->walls + before, m->p->walls, m->p->wall_count * sizeof *slit->walls);
     }
-    return slit->walls && m->p->parts && skin->sources && m->p->eyes && slit->point && slit->uv && slit->material;
+    return slit->walls && skin->sources && m->p->eyes && slit->point && slit->uv && slit->material;
 }
 
 static void write_old(maker *m)
@@ -346,7 +345,6 @@ static void write_new(maker *m)
             f->normal = lmi_slit_turn_back(m->body, f->part, m->rest[f->node], f->normal);
         }
         m->p->eyes[n] = f->eye;
-        m->p->parts[n] = f->part;
         const uint32_t vertex = m->body->skin.vertex_count + n;
         to->vertices[vertex] = vec_from(f->rest);
         to->rest_normals[vertex] = vec_from(unit(f->normal));

@@ -1,6 +1,7 @@
 /*
  * What the skin of a lattice that was cut rides on, and where at rest what is inside of it is (skin/slit.h).
  */
+#include "base/triples.h"
 #include "fracture/fracture.h"
 #include "lattice/lattice_body.h"
 #include "skin/slit.h"
@@ -12,6 +13,7 @@
 
 #define NONE LMI_LATTICE_NONE
 #define ASIDE 0.02 /* spacings that a point is moved off the faces that it is on before it looks around */
+#define JUMP 0.75  /* spacings that a point may move when it rides on another cell */
 #define FAR 4      /* cells that it looks for one */
 
 static uint32_t whole_cell(const lmi_lattice *l, const int32_t at[3])
@@ -235,13 +237,19 @@ static bool sees(const rider *r, uint32_t point, uint32_t cell, bool earlier)
     return chips || sees_middle(r, point, cell, earlier);
 }
 
-/* The nearest whole cell of a point's part that it sees, or (`blind`) the nearest. */
+/* Whether a cell carries a point about to where it is now: those of pieces that have moved away do not. */
+static bool keeps_place(const rider *r, uint32_t point, uint32_t cell, const double at[3])
+{
+    const lm_dvec3 now = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
+    lm_dvec3 by[3];
+    return dvec_length(dvec_sub(carry(r->body, cell, at, by), now)) < JUMP * r->l->spacing;
+}
+
+/* The nearest whole cell that a point sees and that carries it where it is, or (`blind`) the nearest. */
 static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
 {
     double at[3], least = INFINITY;
     uint32_t best = NONE;
-    const uint32_t part = point < r->old ? lmi_lattice_part_of(r->body, r->plan->skin.riders[8 * (size_t)point])
-                                         : r->plan->parts[point - r->old];
     place_of(r, point, at);
     const int32_t from[3] = {(int32_t)floor(at[0]), (int32_t)floor(at[1]), (int32_t)floor(at[2])};
     for (int32_t reach = 0; reach <= FAR && (best == NONE || reach * reach < least); reach++) {
@@ -254,8 +262,7 @@ static uint32_t find_cell(const rider *r, uint32_t point, bool blind)
             const int32_t cell[3] = {from[0] + off[0], from[1] + off[1], from[2] + off[2]};
             double square = distance(at, cell);
             uint32_t place = square < least ? whole_cell(r->l, cell) : NONE;
-            if (place != NONE && lmi_lattice_part_of(r->body, place) == part &&
-                (blind || sees(r, point, place, true))) {
+            if (place != NONE && keeps_place(r, point, place, at) && (blind || sees(r, point, place, true))) {
                 least = square;
                 best = place;
             }
@@ -322,6 +329,72 @@ static void find_cells(rider *r)
     }
 }
 
+/* --- surfaces that are connected --- */
+
+static uint32_t root_of(uint32_t *to, uint32_t point)
+{
+    while (to[point] != point) {
+        point = to[point] = to[to[point]];
+    }
+    return point;
+}
+
+static uint32_t part_of(const rider *r, uint32_t point) { return r->l->part ? r->l->part[r->cell[point]] : 0; }
+
+/* Counts, for each surface and part, the points that ride on it; the part that most of a surface's do, in most[root]. */
+static bool count_parts(const rider *r, lmi_memory *memory, uint32_t *to, lmi_triples *counts, uint32_t *most)
+{
+    const lmi_skin *skin = &r->plan->skin;
+    bool ok = true;
+    for (uint32_t n = 0; n < 3 * skin->triangle_count; n++) {
+        uint32_t a = root_of(to, r->plan->slit->point[skin->triangles[n]]);
+        uint32_t b = root_of(to, r->plan->slit->point[skin->triangles[n / 3 * 3]]);
+        to[a > b ? a : b] = a > b ? b : a;
+    }
+    for (uint32_t n = 0; ok && n < skin->vertex_count; n++) {
+        if (r->plan->slit->point[n] == n && r->cell[n] != NONE) {
+            uint32_t root = root_of(to, n), part = part_of(r, n), count = lmi_triples_get(counts, root, part, 0);
+            count = count == NONE ? 1 : count + 1;
+            ok = lmi_triples_put(counts, memory, root, part, 0, count);
+            uint32_t best = lmi_triples_get(counts, root, most[root], 0);
+            most[root] = best == NONE || count > best ? part : most[root];
+        }
+    }
+    return ok;
+}
+
+/* Few points of a surface that ride on another part than nearly all of it, as those of slivers may, ride with the others. */
+static bool keep_together(rider *r, lmi_memory *memory)
+{
+    const lmi_skin *skin = &r->plan->skin;
+    uint32_t *to = lmi_allocate(memory, skin->vertex_count, sizeof *to);
+    uint32_t *most = lmi_allocate(memory, skin->vertex_count, sizeof *most);
+    lmi_triples counts = {0};
+    bool ok = to && most, any = false;
+    for (uint32_t n = 0; ok && n < skin->vertex_count; n++) {
+        to[n] = n;
+    }
+    ok = ok && count_parts(r, memory, to, &counts, most);
+    for (uint32_t n = 0; ok && n < skin->vertex_count; n++) {
+        if (r->plan->slit->point[n] != n || r->cell[n] == NONE) {
+            continue;
+        }
+        const uint32_t root = root_of(to, n), part = part_of(r, n);
+        if (part != most[root] &&
+            2 * lmi_triples_get(&counts, root, part, 0) < lmi_triples_get(&counts, root, most[root], 0)) {
+            r->cell[n] = NONE;
+            r->changed[n] = any = true;
+        }
+    }
+    if (any) {
+        spread(r);
+    }
+    lmi_triples_free(&counts, memory);
+    lmi_release(memory, to, skin->vertex_count, sizeof *to);
+    lmi_release(memory, most, skin->vertex_count, sizeof *most);
+    return ok;
+}
+
 static void write_riders(rider *r)
 {
     lmi_skin *skin = &r->plan->skin;
@@ -346,6 +419,9 @@ bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *nex
     bool ok = r.normal && r.cell && r.changed && look(&r, memory);
     if (ok) {
         find_cells(&r);
+        ok = keep_together(&r, memory);
+    }
+    if (ok) {
         write_riders(&r);
     }
     lmi_blade_free(&r.faces, memory);
