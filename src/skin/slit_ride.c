@@ -363,7 +363,8 @@ static bool count_parts(const rider *r, lmi_memory *memory, uint32_t *to, lmi_tr
     return ok;
 }
 
-/* Few points of a surface that ride on another part than nearly all of it, as those of slivers may, ride with the others. */
+/* Points of a surface that ride on another part than most of it ride with the others, as those of slivers may; where they are many, two
+ * pieces of the body have one surface, and both keep theirs. */
 static bool keep_together(rider *r, lmi_memory *memory)
 {
     const lmi_skin *skin = &r->plan->skin;
@@ -380,8 +381,9 @@ static bool keep_together(rider *r, lmi_memory *memory)
             continue;
         }
         const uint32_t root = root_of(to, n), part = part_of(r, n);
-        if (part != most[root] &&
-            2 * lmi_triples_get(&counts, root, part, 0) < lmi_triples_get(&counts, root, most[root], 0)) {
+        const uint32_t here = lmi_triples_get(&counts, root, part, 0),
+                       there = lmi_triples_get(&counts, root, most[root], 0);
+        if (part != most[root] && (2 * here < there || 5 * (here + there) < skin->vertex_count)) {
             r->cell[n] = NONE;
             r->changed[n] = any = true;
         }
