@@ -6,20 +6,11 @@
 
 #include <string.h>
 
-static bool reserve(lmi_memory *memory, void *list, uint32_t *room, uint32_t needed, size_t size)
-{
-    void *array;
-    memcpy(&array, list, sizeof array);
-    bool ok = lmi_reserve(memory, &array, room, needed, size);
-    memcpy(list, &array, sizeof array);
-    return ok;
-}
-
 void lmi_outline_clear(lmi_outline *o) { o->count = o->cycles = o->triangle_count = 0; }
 
 bool lmi_outline_begin(lmi_outline *o, lmi_memory *memory)
 {
-    bool ok = reserve(memory, (void *)&o->first, &o->first_room, o->cycles + 2, sizeof *o->first);
+    bool ok = lmi_grow(memory, &o->first, &o->first_room, o->cycles + 2, sizeof *o->first);
     if (ok) {
         o->first[o->cycles++] = o->count;
         o->first[o->cycles] = o->count;
@@ -29,8 +20,8 @@ bool lmi_outline_begin(lmi_outline *o, lmi_memory *memory)
 
 bool lmi_outline_add(lmi_outline *o, lmi_memory *memory, const double at[2], uint32_t name)
 {
-    bool ok = reserve(memory, (void *)&o->at, &o->at_room, o->count + 1, sizeof *o->at) &&
-              reserve(memory, (void *)&o->name, &o->name_room, o->count + 1, sizeof *o->name);
+    bool ok = lmi_grow(memory, &o->at, &o->at_room, o->count + 1, sizeof *o->at) &&
+              lmi_grow(memory, &o->name, &o->name_room, o->count + 1, sizeof *o->name);
     if (ok) {
         memcpy(o->at[o->count], at, sizeof *o->at);
         o->name[o->count++] = name;
@@ -118,7 +109,7 @@ static double ear_of(const lmi_outline *o, const uint32_t *ring, uint32_t count,
 
 static bool add_triangle(lmi_outline *o, lmi_memory *memory, uint32_t a, uint32_t b, uint32_t c)
 {
-    bool ok = reserve(memory, (void *)&o->triangles, &o->triangle_room, o->triangle_count + 3, sizeof *o->triangles);
+    bool ok = lmi_grow(memory, &o->triangles, &o->triangle_room, o->triangle_count + 3, sizeof *o->triangles);
     if (ok) {
         o->triangles[o->triangle_count++] = o->name[a];
         o->triangles[o->triangle_count++] = o->name[b];
@@ -130,7 +121,7 @@ static bool add_triangle(lmi_outline *o, lmi_memory *memory, uint32_t a, uint32_
 static bool cut_ears(lmi_outline *o, lmi_memory *memory, uint32_t count)
 {
     uint32_t *ring = o->ring;
-    if (!reserve(memory, (void *)&o->ear, &o->ear_room, count, sizeof *o->ear)) {
+    if (!lmi_grow(memory, &o->ear, &o->ear_room, count, sizeof *o->ear)) {
         return false;
     }
     for (uint32_t n = 0; n < count; n++) {
@@ -221,7 +212,7 @@ bool lmi_outline_fill(lmi_outline *o, lmi_memory *memory)
             continue; /* it is joined to what it is in */
         }
         uint32_t count = length;
-        if (!reserve(memory, (void *)&o->ring, &o->ring_room, o->count + 2 * o->cycles + 2, sizeof *o->ring)) {
+        if (!lmi_grow(memory, &o->ring, &o->ring_room, o->count + 2 * o->cycles + 2, sizeof *o->ring)) {
             return false;
         }
         for (uint32_t n = 0; n < length; n++) {

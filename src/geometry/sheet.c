@@ -48,18 +48,9 @@ static half half_of(const uint32_t corner[3], uint32_t owner, uint32_t side)
     return (half){a < b ? a : b, a < b ? b : a, owner, side, a < b};
 }
 
-static bool reserve(lmi_memory *memory, void *list, uint32_t *room, uint32_t needed, size_t size)
-{
-    void *array;
-    memcpy(&array, list, sizeof array);
-    bool ok = lmi_reserve(memory, &array, room, needed, size);
-    memcpy(list, &array, sizeof array);
-    return ok;
-}
-
 static uint32_t add_point(lmi_sheet *s, lmi_memory *memory, lm_dvec3 at)
 {
-    if (!reserve(memory, (void *)&s->points, &s->point_room, s->point_count + 1, sizeof *s->points)) {
+    if (!lmi_grow(memory, &s->points, &s->point_room, s->point_count + 1, sizeof *s->points)) {
         return NONE;
     }
     s->points[s->point_count] = at;
@@ -305,10 +296,10 @@ static bool add_facet(divider *d, uint32_t a, uint32_t b, uint32_t c, uint32_t p
 {
     lmi_sheet *s = d->s;
     uint32_t room = s->facet_room;
-    if (!reserve(d->memory, (void *)&s->patch, &room, s->facet_count + 1, sizeof *s->patch)) {
+    if (!lmi_grow(d->memory, &s->patch, &room, s->facet_count + 1, sizeof *s->patch)) {
         return false;
     }
-    bool ok = reserve(d->memory, (void *)&s->facets, &s->facet_room, s->facet_count + 1, sizeof *s->facets);
+    bool ok = lmi_grow(d->memory, &s->facets, &s->facet_room, s->facet_count + 1, sizeof *s->facets);
     if (!ok || room != s->facet_room) { /* both grow alike, or the first is as it was */
         lmi_release(d->memory, s->patch, room, sizeof *s->patch);
         s->patch = NULL;

@@ -41,15 +41,6 @@ typedef struct fresh {
     bool faced; /* of a face of this cut */
 } fresh;
 
-static bool reserve(lmi_memory *memory, void *list, uint32_t *room, uint32_t needed, size_t size)
-{
-    void *array;
-    memcpy(&array, list, sizeof array);
-    bool ok = lmi_reserve(memory, &array, room, needed, size);
-    memcpy(list, &array, sizeof array);
-    return ok;
-}
-
 /* --- where nodes are at rest --- */
 
 static lm_dvec3 rest_of_vertex(const maker *m, uint32_t vertex) { return dvec_from(m->body->skin.vertices[vertex]); }
@@ -133,7 +124,7 @@ static bool find_vertex(maker *m, uint32_t part, uint32_t node, uint32_t side, u
         return true;
     }
     *vertex = m->body->skin.vertex_count + m->fresh_count;
-    bool ok = reserve(&m->world->memory, (void *)&m->fresh, &m->fresh_room, m->fresh_count + 1, sizeof *m->fresh) &&
+    bool ok = lmi_grow(&m->world->memory, &m->fresh, &m->fresh_room, m->fresh_count + 1, sizeof *m->fresh) &&
               lmi_triples_put(&m->vertices, &m->world->memory, name, a, b, *vertex);
     if (ok) {
         m->point[name] = m->point[name] ? m->point[name] : *vertex + 1;
@@ -199,8 +190,8 @@ static bool corner_vertex(maker *m, uint32_t part, uint32_t triangle, uint32_t c
 
 static bool add_triangle(maker *m, uint32_t a, uint32_t b, uint32_t c)
 {
-    bool ok = reserve(&m->world->memory, (void *)&m->triangles, &m->triangle_room, m->triangle_count + 1,
-                      sizeof *m->triangles);
+    bool ok =
+        lmi_grow(&m->world->memory, &m->triangles, &m->triangle_room, m->triangle_count + 1, sizeof *m->triangles);
     if (ok) {
         memcpy(m->triangles[m->triangle_count++], (uint32_t[3]){a, b, c}, sizeof *m->triangles);
     }

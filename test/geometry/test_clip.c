@@ -125,8 +125,12 @@ static uint32_t components(const mesh *m, double *volumes, uint32_t most)
 static mesh apply(const mesh *m, const lmi_clip *c)
 {
     uint32_t room = m->count + c->piece_count + 2 * c->face_count, points = m->point_count + 2 * c->node_count;
-    mesh to = {malloc(points * sizeof *to.points), malloc(room * sizeof *to.triangles), malloc(room * sizeof *to.which),
-               points, 0, NULL};
+    mesh to = {malloc(points * sizeof *to.points),
+               malloc(room * sizeof *to.triangles),
+               malloc(room * sizeof *to.which),
+               points,
+               0,
+               NULL};
     bool *hit = calloc(m->count, sizeof *hit);
     to.inner = calloc(room, sizeof *to.inner);
     memcpy(to.points, m->points, m->point_count * sizeof *to.points);
@@ -319,14 +323,42 @@ static void cutters_punch(void **state)
     free_mesh(&cutter);
 }
 
+/* Whether a way is crossed: the tree of a blade's triangles against all of them, with ways along axes, along the blade and short ones. */
+static void ways_cross(void **state)
+{
+    (void)state;
+    random_state random = {17};
+    mesh m = make_torus(24);
+    lmi_blade_triangle *list = malloc(m.count * sizeof *list);
+    lmi_blade blade;
+    uint32_t crossed = 0;
+    for (uint32_t n = 0; n < 3 * m.count; n++) list[n / 3].corner[n % 3] = m.points[m.triangles[n / 3][n % 3]];
+    assert_true(lmi_blade_make(&blade, &memory, list, m.count));
+    memory.work = 0;
+    for (uint32_t n = 0; n < 4000; n++) {
+        ref_vec a = random_in_cube(&random, 1.5), b = random_in_cube(&random, 1.5);
+        lm_dvec3 from = dvec(a.x, a.y, a.z), to = dvec(b.x, b.y, b.z);
+        if (n % 4 == 1) to = dvec(from.x, from.y, to.z);
+        if (n % 4 == 2) from = m.points[n % m.point_count], to = m.points[(n * 7 + 1) % m.point_count];
+        if (n % 4 == 3) to = dvec_add(from, dvec_scale(to, 0.02));
+        bool any = false;
+        for (uint32_t i = 0; i < blade.count && !any; i++) any = lmi_blade_crossing(&blade.planes[i], from, to) >= 0.0;
+        assert_int_equal(lmi_blade_crossed(&blade, from, to), any);
+        crossed += any;
+    }
+    assert_in_range(crossed, 1000, 3000);
+    assert_in_range(memory.work / 4000, 1, m.count / 8);
+    lmi_blade_free(&blade, &memory);
+    free(list);
+    free_mesh(&m);
+}
+
 int main(void)
 {
     lmi_memory_init(&memory, &(lm_allocator){0});
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stays_closed),
-        cmocka_unit_test(cuts_through_corners),
-        cmocka_unit_test(strokes_meet),
-        cmocka_unit_test(cutters_punch),
+        cmocka_unit_test(stays_closed),  cmocka_unit_test(cuts_through_corners), cmocka_unit_test(strokes_meet),
+        cmocka_unit_test(cutters_punch), cmocka_unit_test(ways_cross),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
