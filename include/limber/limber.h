@@ -1656,8 +1656,16 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * Mass, momentum and spin stay what they were. Particles are renumbered in the order of their cells; pins, drags and
  * forces stay with those that they were given to, and with all that these become.
  *
- * A lattice is cut between chips (Fracture): links between those whose middles the blade parts break, and are told by
- * lm_world_get_breaks. Its particles and regions keep their numbers. One that cannot break is given links by the first
+ * A lattice keeps its particles, and is parted between chips (Fracture): links between those whose middles the blade
+ * parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers. Its skin is cut along
+ * the blade itself, within a fiftieth of a cell, whatever the cells: the surface of a cut is as smooth as the blade, and
+ * each side follows the chips on its own side. Vertices that were given keep their numbers, places and normals; those
+ * on edges that the blade divides have what is between the ends, and faces have vertices of their own, with normals and
+ * coordinates on the blade (lm_body_get_skin_cuts). Strokes that begin where the last one ended are joined. What is cut
+ * off without the middle of a chip in it moves with what is beside it. A skin that is not closed opens, without faces
+ * where it has no inside. Where parts of the body overlap so that there is no telling what is inside, and in a body
+ * that breaks by strain, was broken before, or is given limits, a break or another skin later, the skin opens between
+ * chips instead, in steps. One that cannot break is given links by the first
  * blade that parts any of them; until then it stays as it was. From then on it is as a body that can break and never
  * does by strain, as after lm_body_set_fracture with null: it sums its regions by lists, has no examples, touches with
  * its particles instead of its surface (colliders, and, where it has a mask, other bodies and its pieces each other),
@@ -1685,6 +1693,7 @@ typedef struct lm_blade {
     /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as there are
      * cells */
     float finest;
+    uint32_t material; /* an id of the caller's for the faces of a lattice's cut: lm_body_get_skin_cuts. 0 */
     uint32_t cookie;
 } lm_blade;
 
@@ -1827,6 +1836,11 @@ LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id bo
  * lengths, and read all of them, when shape_hash has changed. */
 #define LM_SKIN_INNER UINT32_MAX
 LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
+
+/* Of faces that blades have cut into the skin of a lattice (LM_SKIN_INNER): for each vertex two texture coordinates, in
+ * metres on the blade, without a seam where its triangles meet, and lm_blade.material. Both 0 for other vertices, and
+ * for those of other bodies. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin_cuts(const lm_world *world, lm_body_id body, float *uvs, uint32_t *materials);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);

@@ -16,6 +16,7 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/slit.h"
 #include "touch/cube.h"
 #include "world/access.h"
 #include "world/elastic.h"
@@ -266,6 +267,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     free_cubes(world, body);
     lmi_fracture_free(world, body);
+    lmi_slit_free(world, body->slit);
     lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);

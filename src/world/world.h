@@ -153,6 +153,7 @@ typedef struct lmi_body {
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples;  /* null: none */
     struct lmi_fracture *fracture;  /* null: it cannot break */
+    struct lmi_slit *slit;          /* of a lattice whose skin blades have cut (skin/slit.h); null: none has */
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
