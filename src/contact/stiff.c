@@ -155,7 +155,30 @@ static uint16_t keep_refs(const lmi_solver *s, size_t at, const lmi_push *push, 
 }
 
 /* Whether a wall has cut short the way of a. */
-static bool is_halted(const lmi_push *a, const lmi_push *b) { return !b && a->body->halted; }
+static bool is_halted(const lmi_push *a, const lmi_push *b) { return !b && a->body && a->body->halted; }
+
+/* What follows from where the sides of a contact are and how fast a comes, seen from b: u, and `changes`: where what can be moved is. */
+static void begin_solving(const lmi_solver *s, lmi_stiff *c, quad u, quad changes, float restitution)
+{
+    if (c->a->moved) {
+        u += lmi_push_velocity(c->a, c->arm_a);
+        changes += lmi_push_move(c->a, c->arm_a);
+    }
+    if (c->b && c->b->moved) {
+        u -= lmi_push_velocity(c->b, c->arm_b);
+        changes -= lmi_push_move(c->b, c->arm_b);
+    }
+    c->start = whole_now(c);
+    c->deep = mobility(c, c->normal);
+    c->approach = -quad_dot(u, c->normal);
+    c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
+    c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
+    c->idle = c->watched || !(c->deep > 0.0f);
+    if (c->b) {
+        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
+    }
+    c->level = c->depth + quad_dot(changes, c->normal);
+}
 
 /* Mobility, approach and what follows from them. */
 void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, const lmi_found *found, const lmi_ref *refs,
@@ -168,7 +191,7 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
                      .a = run->a,
                      .b = run->b,
                      .friction = found->friction,
-                     .ratio = run->b ? (float)(run->a->body->mean_mass / run->b->body->mean_mass) : 0.0f,
+                     .ratio = run->b ? (float)(run->a->unit / run->b->unit) : 0.0f,
                      .plain = a.plain,
                      .depth = found->depth,
                      /* What flew into a wall is not turned by it (contact/halt.h). */
@@ -177,7 +200,11 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
     c->count_a = keep_refs(s, at, run->a, refs, found->count_a);
     c->still = c->count_a ? zero_quad() : a.v;
     quad changes = c->count_a ? a.x : zero_quad(), u = a.v;
-    if (run->b) {
+    if (run->b && run->b->mover) { /* it is pushed where the point is, and moves as its surface does */
+        c->arm_b = without_w(a.x + quad_from(dvec_sub(run->a->body->origin, run->b->at)));
+        c->still -= extra;
+        u -= extra;
+    } else if (run->b) {
         b = stand_of(run->b, refs + found->count_a, found->count_b);
         c->plain += c->ratio * b.plain;
         c->arm_b = without_w(b.x - run->b->centre);
@@ -189,24 +216,33 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
         c->still -= extra;
         u -= extra;
     }
-    if (c->a->moved) {
-        u += lmi_push_velocity(c->a, c->arm_a);
-        changes += lmi_push_move(c->a, c->arm_a);
+    begin_solving(s, c, u, changes, found->restitution);
+}
+
+void lmi_solver_add_stiff(lmi_solver *s, const lmi_stiff_def *def)
+{
+    lmi_run *run = s->run_count ? &s->runs[s->run_count - 1] : NULL;
+    if (!run || !run->stiff || run->a != def->a || run->b != def->b || run->wall != def->wall ||
+        run->first + run->count != s->stiff_count) {
+        run = &s->runs[s->run_count++];
+        *run = (lmi_run){.a = def->a, .b = def->b, .wall = def->wall, .first = s->stiff_count, .stiff = true};
     }
-    if (c->b && c->b->moved) {
-        u -= lmi_push_velocity(c->b, c->arm_b);
-        changes -= lmi_push_move(c->b, c->arm_b);
-    }
-    c->start = whole_now(c);
-    c->deep = mobility(c, c->normal);
-    c->approach = -quad_dot(u, c->normal);
-    c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? found->restitution * c->approach : 0.0f;
-    c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
-    c->idle = c->watched || !(c->deep > 0.0f);
-    if (c->b) {
-        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
-    }
-    c->level = c->depth + quad_dot(changes, c->normal);
+    run->count++;
+    lmi_stiff *c = &s->stiff[s->stiff_count++];
+    *c = (lmi_stiff){.normal = quad_from(def->normal),
+                     .braked = def->braked,
+                     .pressed = def->pressed,
+                     .a = def->a,
+                     .b = def->b,
+                     .friction = (float)def->friction,
+                     .ratio = def->b ? (float)(def->a->unit / def->b->unit) : 0.0f,
+                     .depth = (float)def->depth,
+                     .arm_a = quad_from(dvec_sub(def->place, def->a->at)),
+                     .arm_b = def->b ? quad_from(dvec_sub(def->place, def->b->at)) : zero_quad(),
+                     .extra = def->velocity_b,
+                     .point = def->point};
+    c->still = def->velocity_a - def->velocity_b;
+    begin_solving(s, c, c->still, zero_quad(), (float)def->restitution);
 }
 
 /* --- velocities --- */
@@ -285,7 +321,7 @@ static inline quad impulse_of(const lmi_stiff *c) { return c->pressed * c->norma
 
 static void add_work(const lmi_solver *s, lmi_stiff *c, work *w)
 {
-    double mass = c->a->body->mean_mass;
+    double mass = c->a->unit;
     (void)s;
     w->a -= mass * quad_dot(impulse_of(c), c->start);
     w->b += mass * quad_dot(impulse_of(c), whole_now(c) - c->start);
@@ -338,7 +374,7 @@ static void take_back(const lmi_solver *s, lmi_stiff *c)
         c->level += share * s->h * c->bounce; /* so far has it come since it bounced */
         give_shift(s, c, c->shifted * c->normal + slid * c->braked);
     }
-    c->level -= LMI_LEFT * (float)c->a->body->rest_size;
+    c->level -= LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
 }
 
 static float sweep_position(const lmi_solver *s, lmi_stiff *c)
@@ -372,7 +408,8 @@ static void note_twist(const lmi_solver *s, const lmi_stiff *c)
 {
     quad shift = c->shifted * c->normal + s->h * c->braked, impulse = c->pressed * c->normal + c->braked;
     quad u = shifted_velocity(s, c->a, side_a(s, c), c->arm_a) - shifted_velocity(s, c->b, side_b(s, c), c->arm_b);
-    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(c->extra, impulse)), c->a->body->mean_mass);
+    quad off = c->b->mover ? zero_quad() : c->extra;
+    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(off, impulse)), c->a->unit);
     double share = lmi_push_twist_share(c->a, c->b), speed = quad_length(u);
     lmi_push_twist(c->a, dvec_scale(twist, share), speed);
     lmi_push_twist(c->b, dvec_scale(twist, 1.0 - share), speed);
