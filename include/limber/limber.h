@@ -1009,9 +1009,9 @@ typedef struct lm_mover_def {
     lm_vec3 spin;       /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
     uint64_t user_data; /* yours */
     float mass;         /* kilograms, 0 to 1e12; default 0: it moves as told */
-    lm_vec3 inertia;    /* with a mass: moments of inertia about the frame's axes, kg m²; default 0: those of its spheres,
+    lm_vec3 inertia; /* with a mass: moments of inertia about the frame's axes, kg m²; default 0: those of its spheres,
                            capsules and boxes, as if filled evenly (without any: of a ball of half a metre) */
-    bool may_sleep;     /* with a mass: in a world that lets bodies sleep (lm_world_set_sleep); default true */
+    bool may_sleep;  /* with a mass: in a world that lets bodies sleep (lm_world_set_sleep); default true */
     uint32_t cookie;
 } lm_mover_def;
 

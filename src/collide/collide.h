@@ -47,6 +47,7 @@ typedef struct lmi_mover {
     bool roused;                         /* while islands are judged (contact/sleep.c) */
     bool was_asleep;                     /* before this call, until all that it needs is there */
     float was_still;
+    lm_dvec3 angular;  /* momentum about its centre, N m s; while it moves through a substep */
     double inertia[6]; /* in its frame, kg m²: xx yy zz xy yz zx; found when a step begins */
     double size;       /* how far its colliders reach, metres; the same */
 } lmi_mover;
@@ -90,7 +91,8 @@ typedef struct lmi_surface {
     uint32_t slot, group, mask; /* of the collider */
     lmi_solid solid;            /* of a height map or a mesh */
     uint32_t mover;             /* slot, or LMI_NONE */
-    struct lmi_push *push;      /* of a mover that contacts push in this substep (contact/rigid.h); null: it does not yield */
+    struct lmi_push
+        *push; /* of a mover that contacts push in this substep (contact/rigid.h); null: it does not yield */
 } lmi_surface;
 
 #endif

@@ -263,7 +263,6 @@ lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t us
     return LM_OK;
 }
 
-
 /* --- mass --- */
 
 static bool has_pins(const lm_world *world, uint32_t mover)

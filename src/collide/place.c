@@ -71,7 +71,7 @@ void lmi_movers_advance(lm_world *world, double h)
         }
         advance_mover(mover, h);
         if (mover->mass > 0.0f) {
-            lmi_rigid_precess(mover, h);
+            lmi_rigid_turn(mover);
         }
     }
 }

@@ -39,8 +39,8 @@ static bool moments_of(const lmi_collider *c, double *volume, double moments[3])
         double cylinder = pi * r * r * l, balls = 4.0 / 3.0 * pi * r * r * r;
         *volume = cylinder + balls;
         moments[1] = 0.5 * cylinder * r * r + 0.4 * balls * r * r;
-        moments[0] = moments[2] = cylinder * (0.25 * r * r + l * l / 12.0) +
-                                  balls * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
+        moments[0] = moments[2] =
+            cylinder * (0.25 * r * r + l * l / 12.0) + balls * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r);
         return true;
     }
     case LM_SHAPE_BOX:
@@ -196,26 +196,34 @@ void lmi_rigid_move(lmi_mover *mover, lm_dvec3 way, lm_dvec3 turn)
     }
 }
 
+/* Its spin at a rotation of its frame, by its angular momentum. */
+static lm_dvec3 spin_at(const lmi_mover *mover, const dmat3 *rotation)
+{
+    double inertia[6];
+    lmi_rigid_inertia(mover, rotation, inertia);
+    return lmi_dmat_solve_spin(inertia, mover->angular);
+}
+
 void lmi_rigid_fall(lmi_mover *mover, lm_dvec3 gravity, double h)
 {
     if (mover->asleep) {
         mover->velocity = mover->spin = (lm_vec3){0.0f, 0.0f, 0.0f};
-    } else {
-        lmi_rigid_push(mover, dvec_scale(gravity, h), lm_dvec3_zero());
-    }
-}
-
-void lmi_rigid_precess(lmi_mover *mover, double h)
-{
-    lm_dvec3 spin = dvec_from(mover->spin);
-    if (mover->asleep || dvec_dot(spin, spin) == 0.0) {
         return;
     }
-    dmat3 back = lmi_dmat_from_rotation_vector(dvec_scale(spin, -h));
-    back = lmi_dmat_multiply(&back, &mover->rotation);
-    double before[6], now[6];
-    lmi_rigid_inertia(mover, &back, before);
-    lmi_rigid_inertia(mover, &mover->rotation, now);
-    lm_dvec3 next = lmi_dmat_solve_spin(now, apply_inertia(before, spin));
-    mover->spin = vec_from(dvec_limit(next, LM_MAX_SPEED));
+    double inertia[6];
+    lm_dvec3 spin = dvec_from(mover->spin);
+    lmi_rigid_push(mover, dvec_scale(gravity, h), lm_dvec3_zero());
+    lmi_rigid_inertia(mover, &mover->rotation, inertia);
+    mover->angular = apply_inertia(inertia, spin);
+    /* The spin in the middle of the substep leads to its end: energy stays as well. */
+    dmat3 half = lmi_dmat_from_rotation_vector(dvec_scale(spin, 0.5 * h));
+    half = lmi_dmat_multiply(&half, &mover->rotation);
+    mover->spin = vec_from(dvec_limit(spin_at(mover, &half), LM_MAX_SPEED));
+}
+
+void lmi_rigid_turn(lmi_mover *mover)
+{
+    if (!mover->asleep) {
+        mover->spin = vec_from(dvec_limit(spin_at(mover, &mover->rotation), LM_MAX_SPEED));
+    }
 }

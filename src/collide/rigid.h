@@ -21,9 +21,10 @@ uint32_t lmi_rigids_count(const lm_world *world);
 
 static inline bool lmi_rigid_yields(const lmi_mover *mover) { return mover->mass > 0.0f && !mover->asleep; }
 
-/* Gravity for h seconds, before it moves; and after it has turned by h times its spin: the spin of the same angular momentum. */
+/* Gravity for h seconds, and the spin that it turns by in them, before it moves; and after it has turned: the spin of the same angular
+ * momentum. */
 void lmi_rigid_fall(lmi_mover *mover, lm_dvec3 gravity, double h);
-void lmi_rigid_precess(lmi_mover *mover, double h);
+void lmi_rigid_turn(lmi_mover *mover);
 
 /* Its inertia about the world's axes, from a rotation of its frame. */
 void lmi_rigid_inertia(const lmi_mover *mover, const dmat3 *rotation, double inertia[6]);

@@ -162,7 +162,8 @@ static uint32_t edges_meet(const box *a, const box *b, int axis, lm_dvec3 n, lmi
     lm_dvec3 p = edge_of(a, i, dvec_scale(n, -1.0)), q = edge_of(b, k, n), d = a->axis[i], e = b->axis[k];
     lm_dvec3 r = dvec_sub(p, q);
     double de = dvec_dot(d, e), determinant = 1.0 - de * de;
-    double s = (de * dvec_dot(e, r) - dvec_dot(d, r)) / determinant, t = (dvec_dot(e, r) - de * dvec_dot(d, r)) / determinant;
+    double s = (de * dvec_dot(e, r) - dvec_dot(d, r)) / determinant,
+           t = (dvec_dot(e, r) - de * dvec_dot(d, r)) / determinant;
     lm_dvec3 on_a = dvec_add(p, dvec_scale(d, s)), on_b = dvec_add(q, dvec_scale(e, t));
     spots[0] = (lmi_spot){.place = dvec_scale(dvec_add(on_a, on_b), 0.5),
                           .normal = n,

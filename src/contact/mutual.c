@@ -129,8 +129,7 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
               lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
               lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
               lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
-              lmi_rigids_reserve(world, &m->rigids) &&
-              lmi_solver_reserve(memory, &m->solver, &room);
+              lmi_rigids_reserve(world, &m->rigids) && lmi_solver_reserve(memory, &m->solver, &room);
     m->parts = parts;
     m->part_places = part_places;
     m->pairs.entries = entries;
@@ -451,7 +450,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     lmi_pairs_each(step, &m->pairs, measure_pair, &m->pairs);
     lmi_rigids_begin(step, &m->rigids, count, count + parts);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_solver_begin(&m->solver, world, step->h, rigids ? LMI_MORE_SWEEPS : LMI_SWEEPS, count + rigids);
+    lmi_solver_begin(&m->solver, world, step->h, rigids ? LMI_RIGID_SWEEPS : LMI_SWEEPS, count + rigids);
     m->solver.workers = world->workers;
     m->presses = LMI_SOLVED;
     for (uint32_t n = 0; n < rigids; n++) {

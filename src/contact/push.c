@@ -141,7 +141,9 @@ void lmi_push_end(lmi_push *push)
 static double inertia_size(const lmi_push *push)
 {
     const lmi_body *body = push->body;
-    return push->mover ? push->inertia : (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
+    return push->mover
+               ? push->inertia
+               : (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
 }
 
 double lmi_push_twist_share(const lmi_push *a, const lmi_push *b)

@@ -9,6 +9,9 @@
 /* Keys for each collider of a mover that is pushed; contacts beyond that remember nothing. */
 #define KEYS_EACH 64u
 
+/* A mover that lies on something counts as this share of what bears on it, at least. */
+#define LEAST_SHARE 0.5
+
 /* --- memory --- */
 
 bool lmi_rigids_reserve(lm_world *world, lmi_rigids *r)
@@ -163,6 +166,47 @@ static bool boxes_overlap(const lmi_surface *a, const lmi_surface *b, double rea
             a->bound_lower.z - reach <= b->bound_upper.z && a->bound_upper.z + reach >= b->bound_lower.z);
 }
 
+/* What bears on movers that lie on something that does not yield, kg; by their pushes. */
+static void add_load(const lmi_stiff *c)
+{
+    lmi_push *const sides[2] = {c->a, c->b};
+    for (int e = 0; e < 2 && !c->idle; e++) {
+        lmi_push *push = sides[e], *other = sides[1 - e];
+        if (push && push->mover) {
+            push->lies = push->lies || !other;
+            push->load += !other         ? 0.0
+                          : other->mover ? other->mover->mass
+                                         : lmi_min(other->unit / c->plain, other->body->total_mass);
+        }
+    }
+}
+
+/* Contacts are solved one after the other: what is between the ground and something a thousand times as heavy would find its load after
+ * thousands of sweeps, and be pushed into the ground until then. In this substep it counts as half of what bears on it. Momentum
+ * that this adds or takes is the ground's; movers that lie on nothing keep their mass. */
+static void steady(lmi_solver *s, lmi_rigids *r)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < s->stiff_count; n++) {
+        add_load(&s->stiff[n]);
+    }
+    for (uint32_t n = 0; n < r->count; n++) {
+        lmi_push *push = &r->pushes[n];
+        double share = push->mover->mass / (LEAST_SHARE * push->load);
+        if (push->lies && share < 1.0) {
+            any = true;
+            push->inverse_mass *= (float)share;
+            for (int j = 0; j < 3; j++) {
+                push->turning[j] = (float)share * push->turning[j];
+            }
+        }
+        push->load = 0.0;
+    }
+    for (uint32_t n = 0; n < s->stiff_count && any; n++) {
+        lmi_stiff_weigh(&s->stiff[n]);
+    }
+}
+
 void lmi_rigids_meet(const lmi_step *step, lmi_rigids *r, lmi_solver *solver)
 {
     double slop = 2.0 * step->h * step->h * dvec_length(step->gravity);
@@ -185,6 +229,7 @@ void lmi_rigids_meet(const lmi_step *step, lmi_rigids *r, lmi_solver *solver)
             }
         }
     }
+    steady(solver, r);
 }
 
 /* --- what came of it --- */

@@ -26,7 +26,10 @@ static void wake_mover(lmi_mover *mover)
     mover->still = 0.0f;
 }
 
-static lmi_mover *mover_at(const lm_world *world, uint32_t slot) { return LMI_POOL_AT(&world->movers, lmi_mover, slot); }
+static lmi_mover *mover_at(const lm_world *world, uint32_t slot)
+{
+    return LMI_POOL_AT(&world->movers, lmi_mover, slot);
+}
 
 static void wake_island(lm_world *world, uint32_t island)
 {

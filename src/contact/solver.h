@@ -263,6 +263,9 @@ typedef struct lmi_stiff_def {
     uint32_t point;
 } lmi_stiff_def;
 
+/* After a side was given another mass. */
+void lmi_stiff_weigh(lmi_stiff *c);
+
 /* There must be room (lmi_solver_make_room). */
 void lmi_solver_add_stiff(lmi_solver *solver, const lmi_stiff_def *def);
 

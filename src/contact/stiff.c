@@ -219,6 +219,8 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
     begin_solving(s, c, u, changes, found->restitution);
 }
 
+void lmi_stiff_weigh(lmi_stiff *c) { c->deep = mobility(c, c->normal); }
+
 void lmi_solver_add_stiff(lmi_solver *s, const lmi_stiff_def *def)
 {
     lmi_run *run = s->run_count ? &s->runs[s->run_count - 1] : NULL;
@@ -309,7 +311,8 @@ static float sweep_velocity(const lmi_solver *s, lmi_stiff *c)
  *
  * on the bodies of an island, where u is the velocity of rigid bodies. It may be no more than S, what the heaviest side of a contact has
  * at LMI_BOUNCE_SPEED: points of a body at rest move a little as it deforms. Where it is, all impulses of the island are scaled by the f
- * for which f^2 B / 2 - f A = S. Momentum and spin are kept. Contacts with a side that does not answer as a whole in full do not count.
+ * for which f^2 B / 2 - f A = S. Momentum and spin are kept. Contacts with a side that does not answer as a whole in full do not count,
+ * nor do those of movers, which may carry bodies of any weight that do not answer as a whole.
  */
 
 typedef struct work {
@@ -343,7 +346,7 @@ static void each_weighed(const lmi_solver *s, const lmi_island *island, work *w,
         const lmi_run *run = &s->runs[s->run_of_island[island->first_run + n]];
         for (uint32_t k = 0; k < run->count; k++) {
             lmi_stiff *c = &s->stiff[run->first + k];
-            if (!c->idle && c->count_a + c->count_b == 0) {
+            if (!c->idle && c->count_a + c->count_b == 0 && !c->a->mover && !(c->b && c->b->mover)) {
                 each(s, c, w);
             }
         }
@@ -364,8 +367,21 @@ void lmi_islands_weigh(lmi_solver *s) { lmi_solver_run(s, weigh_island, s->islan
 
 /* --- positions --- */
 
+/* Of a contact of a mover: all of the way that the impulse was good for. Shares would differ from contact to contact, and of those that
+ * a light mover has above and below it, each much more than it weighs, nothing but the small difference must be left. */
+static void take_back_all(const lmi_solver *s, lmi_stiff *c)
+{
+    c->shifted = s->h * c->pressed;
+    give_shift(s, c, c->shifted * c->normal + s->h * c->braked);
+    c->level -= LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
+}
+
 static void take_back(const lmi_solver *s, lmi_stiff *c)
 {
+    if (c->a->mover || (c->b && c->b->mover)) {
+        take_back_all(s, c);
+        return;
+    }
     if (c->pressed > 0.0f) {
         /* The time in which it has slid along. */
         float slid = is_halted(c->a, c->b) ? (float)(c->a->body->moved * s->h) : s->h;
@@ -374,7 +390,7 @@ static void take_back(const lmi_solver *s, lmi_stiff *c)
         c->level += share * s->h * c->bounce; /* so far has it come since it bounced */
         give_shift(s, c, c->shifted * c->normal + slid * c->braked);
     }
-    c->level -= LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
+    c->level -= LMI_LEFT * (float)c->a->body->rest_size;
 }
 
 static float sweep_position(const lmi_solver *s, lmi_stiff *c)

@@ -235,6 +235,9 @@ lm_result lm_joint_create(lm_world *world, const lm_joint_def *def, lm_joint_id 
     if (result != LM_OK) {
         return result;
     }
+    if (j.end[0].mover != LMI_NONE && j.end[0].mover == j.end[1].mover) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_joint_create: both ends are on the same mover");
+    }
     if (!yields(world, &j.end[0]) && !yields(world, &j.end[1])) {
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_joint_create: one of the ends must be a body, or a mover with mass");

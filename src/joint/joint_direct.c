@@ -117,7 +117,8 @@ bool lmi_direct_reserve(lm_world *world, lmi_joining *all)
             }
         }
         for (uint32_t k = 0; k < n && !overlaps; k++) {
-            overlaps = lmi_pool_used(&world->joints, k) && do_overlap(world, LMI_POOL_AT(&world->joints, lmi_joint, k), joint);
+            overlaps =
+                lmi_pool_used(&world->joints, k) && do_overlap(world, LMI_POOL_AT(&world->joints, lmi_joint, k), joint);
         }
         rows += own;
         numbers += own * (between + own);

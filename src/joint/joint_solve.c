@@ -48,7 +48,7 @@ static lmi_row *add_row(lmi_joined *j, lm_dvec3 direction, bool angular, double 
     for (int e = 0; e < 2; e++) {
         const lmi_side *s = &j->side[e];
         r->lever[e] = angular ? direction : dvec_cross(dvec_sub(j->point, s->centre), direction);
-        r->turns[e] = s->body ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
+        r->turns[e] = s->body || s->mover ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
     }
     *(angular ? &j->turned : &j->apart) += error * error;
     return r;

@@ -113,7 +113,7 @@ typedef struct lmi_body {
     uint32_t group, mask;   /* bits: what it is, and what it touches */
     uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
-    bool faces_rigid; /* it may touch a collider of a mover that has a mass; found when a step begins */
+    bool faces_rigid;        /* it may touch a collider of a mover that has a mass; found when a step begins */
     lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
     float penalty;           /* N/m, as in the definition */
     struct lmi_cubes *cubes; /* depth cube maps of the bulk (touch/cube.h), once they were asked for */
