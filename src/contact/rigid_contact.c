@@ -3,6 +3,7 @@
 #include "collide/shapes_meet.h"
 #include "collide/wrench.h"
 #include "contact/soft.h"
+#include "joint/joint.h"
 
 #include <string.h>
 
@@ -158,6 +159,20 @@ static bool may_meet(const lmi_surface *a, const lmi_surface *b)
     return a != b && a->mover != b->mover && once && (a->group & b->mask) && (b->group & a->mask);
 }
 
+/* Movers that a joint holds together do not touch: their shapes often meet where the joint is. */
+static bool are_joined(const lm_world *world, uint32_t one, uint32_t other)
+{
+    LMI_POOL_EACH(&world->joints, n)
+    {
+        const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, n);
+        uint32_t a = joint->end[0].mover, b = joint->end[1].mover;
+        if (lmi_joint_acts(joint) && ((a == one && b == other) || (a == other && b == one))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool boxes_overlap(const lmi_surface *a, const lmi_surface *b, double reach)
 {
     return b->shape == LM_SHAPE_PLANE ||
@@ -219,7 +234,8 @@ void lmi_rigids_meet(const lmi_step *step, lmi_rigids *r, lmi_solver *solver)
         for (uint32_t k = 0; k < step->surface_count; k++) {
             const lmi_surface *b = &step->surfaces[k];
             lmi_spot spots[LMI_MOST_SPOTS];
-            if (!may_meet(a, b) || !boxes_overlap(a, b, reach)) {
+            if (!may_meet(a, b) || !boxes_overlap(a, b, reach) ||
+                (b->mover != LMI_NONE && are_joined(step->world, a->mover, b->mover))) {
                 continue;
             }
             uint32_t count = lmi_shapes_meet(a, b, reach, step->h, spots);
