@@ -93,9 +93,6 @@ static inline double lmi_contact_slop(const lmi_step *step, const lmi_body *body
 #define LMI_SWEEPS 40u
 #define LMI_MORE_SWEEPS 120u
 
-/* The same where movers with mass are pushed: a light one below a heavy body has to find its load by and by. */
-#define LMI_RIGID_SWEEPS 120u
-
 /* A particle that holds a point: its place in the body (later among the particles that hold any), and its weight. */
 typedef struct lmi_ref {
     uint32_t place;

@@ -450,7 +450,7 @@ void lmi_mutual_contacts(const lmi_step *step)
     lmi_pairs_each(step, &m->pairs, measure_pair, &m->pairs);
     lmi_rigids_begin(step, &m->rigids, count, count + parts);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_solver_begin(&m->solver, world, step->h, rigids ? LMI_RIGID_SWEEPS : LMI_SWEEPS, count + rigids);
+    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count + rigids);
     m->solver.workers = world->workers;
     m->presses = LMI_SOLVED;
     for (uint32_t n = 0; n < rigids; n++) {

@@ -355,9 +355,9 @@ static lm_world *make_heap(lm_isa isa, uint32_t workers, lm_mover_id *mover, lm_
     lm_world *world = make_world_with(-9.81, isa, workers);
     assert_ok(lm_world_set_substeps(world, 4));
     add_floor(world, 0.0);
-    *body = make_block(world, ref_v(0, 0.5, 0), 5, 1.0, 30.0, 12.0);
-    mover[0] = make_mover(world, ref_v(0.05, 1.4, 0), 10.0, LM_SHAPE_BOX, (lm_vec3){0.3f, 0.2f, 0.3f});
-    mover[1] = make_mover(world, ref_v(0.0, 1.9, 0.02), 5.0, LM_SHAPE_BOX, (lm_vec3){0.2f, 0.2f, 0.2f});
+    *body = make_block(world, ref_v(0, 0.5, 0), 6, 1.0, 30.0, 20.0);
+    mover[0] = make_mover(world, ref_v(0.02, 1.22, 0), 10.0, LM_SHAPE_BOX, (lm_vec3){0.45f, 0.2f, 0.45f});
+    mover[1] = make_mover(world, ref_v(0.0, 1.65, 0.02), 5.0, LM_SHAPE_BOX, (lm_vec3){0.2f, 0.2f, 0.2f});
     mover[2] = make_mover(world, ref_v(1.4, 0.6, 0.1), 5.0, LM_SHAPE_CAPSULE, (lm_vec3){0.2f, 0.2f, 0.2f});
     return world;
 }
