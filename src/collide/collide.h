@@ -92,7 +92,7 @@ typedef struct lmi_surface {
     lmi_solid solid;            /* of a height map or a mesh */
     uint32_t mover;             /* slot, or LMI_NONE */
     struct lmi_push
-        *push; /* of a mover that contacts push in this substep (contact/rigid.h); null: it does not yield */
+        *push; /* of a mover that contacts push in this substep (contact/rigid_contact.h); null: it does not yield */
 } lmi_surface;
 
 #endif
