@@ -410,6 +410,34 @@ static void snapshots_keep_them(void **context)
     lm_world_destroy(world);
 }
 
+/* Eight frames back in every frame: the same hash as without. */
+static void they_roll_back(void **context)
+{
+    (void)context;
+    enum { BACK = 8, FRAMES = 60 };
+    lm_mover_id mover[3];
+    lm_body_id body;
+    lm_world *world = make_heap(LM_ISA_BEST, 1, mover, &body), *plain = make_heap(LM_ISA_BEST, 1, mover, &body);
+    size_t size = lm_world_state_size(world) + 65536, used[BACK];
+    unsigned char *states = malloc(BACK * size);
+    for (int n = 0; n < FRAMES; n++) {
+        if (n >= BACK) {
+            assert_ok(lm_world_load_state(world, states + (size_t)(n % BACK) * size, used[n % BACK]));
+            for (int k = n - BACK; k < n; k++) {
+                assert_ok(lm_world_save_state(world, states + (size_t)(k % BACK) * size, size, &used[k % BACK]));
+                steps(world, 1);
+            }
+        }
+        assert_ok(lm_world_save_state(world, states + (size_t)(n % BACK) * size, size, &used[n % BACK]));
+        steps(world, 1);
+        steps(plain, 1);
+        assert_true(lm_world_hash(world) == lm_world_hash(plain));
+    }
+    free(states);
+    lm_world_destroy(world);
+    lm_world_destroy(plain);
+}
+
 static void results_are_the_same_everywhere(void **context)
 {
     (void)context;
@@ -495,6 +523,7 @@ int main(void)
         cmocka_unit_test(chains_bear_their_weight),
         cmocka_unit_test(they_sleep_and_wake),
         cmocka_unit_test(snapshots_keep_them),
+        cmocka_unit_test(they_roll_back),
         cmocka_unit_test(results_are_the_same_everywhere),
         cmocka_unit_test(setters_and_what_is_refused),
     };
