@@ -12,6 +12,7 @@
 #define GRAVITY 9.81
 #define MOST_BETA 0.95         /* beyond it the volume is kept by too much for a step */
 #define LEAST_HELD (1.0 / 9.0) /* share of a region that a layer of particles is, at the surface, at width 4 */
+#define LEAST_SPREAD 0.5       /* with less, what is beyond the fit of a region would be too free */
 #define RESTS 5.0              /* powers of e by which a body of which nothing is said has lost its swing */
 #define REST_SECONDS 3.0       /* within this time */
 #define SAMPLED 4096u          /* regions of a lattice whose second moment is found */
@@ -253,6 +254,45 @@ double lmi_elastic_square(const lmi_body *body, uint32_t r, lmi_elastic_shape *s
     return square_of(body, body->members + first, count, ring ? body->place[r] : LMI_NONE, false, shape);
 }
 
+static double spread_of(double too_much, double square)
+{
+    double spread = square > 0.0 ? 1.0 - too_much / square : 1.0;
+    return spread > LEAST_SPREAD ? spread : LEAST_SPREAD;
+}
+
+/* 4/5 of the mean variance along an axis of the corners of tetrahedra, by their volumes. */
+static double lumped_of_tets(const lmi_body *body)
+{
+    double sum = 0.0, volume = 0.0;
+    for (size_t n = 0; n < body->tet_count; n++) {
+        lm_dvec3 at[4], middle = lm_dvec3_zero();
+        double squares = 0.0;
+        for (int i = 0; i < 4; i++) {
+            at[i] = dvec_from(body->rest[body->tets[4 * n + (size_t)i]]);
+            middle = dvec_add(middle, dvec_scale(at[i], 0.25));
+        }
+        for (int i = 0; i < 4; i++) {
+            lm_dvec3 d = dvec_sub(at[i], middle);
+            squares += 0.25 * dvec_dot(d, d) / 3.0;
+        }
+        double six = fabs(dvec_dot(dvec_sub(at[1], at[0]), dvec_cross(dvec_sub(at[2], at[0]), dvec_sub(at[3], at[0]))));
+        sum += 0.8 * squares * six;
+        volume += six;
+    }
+    return volume > 0.0 ? sum / volume : 0.0;
+}
+
+void lmi_elastic_take_spread(lmi_body *body)
+{
+    double sum = 0.0, mass = 0.0;
+    for (uint32_t r = 0; body->tet_count && r < body->region_count; r++) {
+        double m = body->regions[r].inverse_mass > 0.0f ? 1.0 / (double)body->regions[r].inverse_mass : 0.0;
+        sum += m * body->regions[r].square;
+        mass += m;
+    }
+    body->spread = body->tet_count && mass > 0.0 ? spread_of(lumped_of_tets(body), sum / mass) : 1.0;
+}
+
 double lmi_elastic_least(const lmi_region *regions, uint32_t count)
 {
     double least = INFINITY;
@@ -330,6 +370,7 @@ bool lmi_elastic_begin(lm_world *world, lmi_body *body, const lm_body_def *def)
     double cells = measure(body, def);
     if (body->lattice) {
         body->square = square_of_lattice(body);
+        body->spread = spread_of(body->lattice->shape.spacing * body->lattice->shape.spacing / 6.0, body->square);
     }
     bool ok = find_column(world, body, def, cells);
     if (is_default(def)) { /* what is large swings slowly */
@@ -378,14 +419,15 @@ uint32_t lmi_elastic_substeps(const lmi_body *body, double seconds)
     return count < 1.0 ? 1 : count < most ? (uint32_t)count : (uint32_t)most;
 }
 
-double lmi_elastic_ease(const lm_material *m)
+double lmi_elastic_ease(const lmi_body *body)
 {
-    return lmi_is_elastic(m) && m->mode == LM_MODE_LINEAR ? 1.0 - 2.0 * poisson_of(m) : 1.0;
+    const lm_material *m = &body->material;
+    return lmi_is_elastic(m) && m->mode == LM_MODE_LINEAR ? (1.0 - 2.0 * poisson_of(m)) * body->spread : 1.0;
 }
 
-float lmi_elastic_beyond(const lm_material *m)
+float lmi_elastic_beyond(const lmi_body *body)
 {
-    double ease = lmi_elastic_ease(m);
+    double ease = lmi_elastic_ease(body);
     return (float)((1.0 - ease) / ease);
 }
 

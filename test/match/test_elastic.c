@@ -4,6 +4,8 @@
  *
  *   test_elastic          a few of them
  *   test_elastic long     all
+ *   test_elastic cantilever KIND THICK WIDTH POISSON [REFINED]   one beam: 0 lattice, 1 octree, 2 tetrahedra
+ *   test_elastic bar KIND WIDTH POISSON SUBSTEPS RATIO           one bar that hangs
  */
 #include "test/support/hanging.h"
 
@@ -235,6 +237,18 @@ static void stress_is_the_weight_below(void **context)
 
 int main(int argc, char **argv)
 {
+    if (argc > 5 && strcmp(argv[1], "cantilever") == 0) {
+        cantilever((bar_kind)atoi(argv[2]), (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]), atof(argv[5]),
+                   argc > 6 ? atof(argv[6]) : 0.0);
+        return 0;
+    }
+    if (argc > 6 && strcmp(argv[1], "bar") == 0) {
+        hanging_bar b =
+            bar_of((bar_kind)atoi(argv[2]), (uint32_t)atoi(argv[3]), atof(argv[4]), (uint32_t)atoi(argv[5]));
+        b.material.damping_ratio = (float)atof(argv[6]);
+        check(&b, "bar");
+        return 0;
+    }
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bars_have_the_modulus_asked_for), cmocka_unit_test(cells_of_two_sizes_are_one_material),
