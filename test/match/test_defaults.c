@@ -127,12 +127,12 @@ static lm_body_id put_on_floor(lm_world *world, const lm_shape_mesh *mesh, int k
 }
 
 /* Where a body is held it swings on its foot, which nothing damps: a wind that stands still does. */
-static void fill_with_air(lm_world *world)
+static void fill_with_air(lm_world *world, double size)
 {
     lm_field_def air = lm_field_def_default();
     lm_field_id id;
     air.kind = LM_FIELD_WIND;
-    air.strength = 3.0f;
+    air.strength = (float)(3.0 / sqrt(size)); /* as fast as it swings */
     assert_ok(lm_field_create(world, &air, &id));
 }
 
@@ -200,7 +200,7 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     lm_world *world;
     assert_ok(lm_world_create(&world_def, &world));
     lm_body_id body = put_on_floor(world, &mesh, kind, particles);
-    if (s->held) hold_foot(world, body, &mesh, (double)shape.size.y), fill_with_air(world);
+    if (s->held) hold_foot(world, body, &mesh, (double)shape.size.y), fill_with_air(world, size);
     outcome o = wait_for_rest(world, body, &mesh);
     o.speed = (double)o.info.max_speed / (double)shape.size.y;
     printf("%-8s %-7s %6g m, %5u particles, %3u substeps: sinks by %.2f %%, at last by %.3f %%, speed %.4f%s\n",
