@@ -363,7 +363,7 @@ typedef enum lm_damping {
 } lm_damping;
 
 #define LM_MAX_POISSON 0.46f
-#define LM_DEFAULT_SAG 0.03f
+#define LM_DEFAULT_SAG 0.02f
 
 typedef struct lm_material {
     lm_mode mode;           /* default LM_MODE_LINEAR */
