@@ -221,7 +221,8 @@ static const struct known {
     bool limited; /* by LM_MAX_SAG_SUBSTEPS, of a centimetre */
 } known[] = {{"torus", 1, 0.003, 0.08, false},
              {"hand", 1, 0.005, 0.08, false},
-             {"infant", 0, 0.005, 0.08, false},
+             {"infant", -1, 0.005, 0.08, false},
+             {"liver", -1, 0.004, 0.08, false},
              {"flower", -1, -0.02, 0.45, true}};
 
 static void check(const stance *s, int kind, double size, uint32_t particles)
