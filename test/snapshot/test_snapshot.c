@@ -211,10 +211,10 @@ static void one_particle_twice(void **context)
     size_t size = lm_world_save_size(world);
     uint8_t *bytes = malloc(size), *copy = malloc(size);
     assert_ok(lm_world_save(world, bytes, size));
-    /* Behind the user data and the material and the turn of damping (18 values of 4 bytes, five of 8, one of 1): position, mass and order of each particle, 20 bytes. */
+    /* Behind the user data and the material and the turn of damping (18 values of 4 bytes, six of 8, one of 1): position, mass and order of each particle, 20 bytes. */
     size_t first = 0;
     for (size_t k = 0; k + 8 < size && first == 0; k++)
-        if (memcmp(bytes + k, &def.user_data, 8) == 0) first = k + 8 + 18 * 4 + 5 * 8 + 1 + 16;
+        if (memcmp(bytes + k, &def.user_data, 8) == 0) first = k + 8 + 18 * 4 + 6 * 8 + 1 + 16;
     for (size_t n = 0; n < COUNT; n++) assert_int_equal(bytes[first + 20 * n], n);
     for (size_t a = 0; a < COUNT; a++)
         for (size_t b = 0; b < COUNT; b++) {
