@@ -53,6 +53,7 @@
  *   found.c     a contact is added to a list of contacts found
  *   take.c      lists become blocks of soft contacts in lanes, and compact stiff contacts
  *   touched.c   the particles that hold them, and passes over these
+ *   brace.c     before all of them: bodies that are crushed, one contact of rigid bodies for each run
  *   soft.c      passes over contacts, in lanes
  *   stiff.c     islands and sweeps
  *   tell.c      what came of it: to bodies, touch points and events

@@ -23,6 +23,8 @@
 #include "contact/meet.h"
 #include "contact/rigid_contact.h"
 #include "contact/rubble.h"
+#include "contact/solver.h"
+#include "contact/windows.h"
 #include "skeleton/skeleton.h"
 #include "world/in_step.h"
 #include "world/motion.h"
@@ -33,6 +35,9 @@
 #define MOST_MUTUAL 65536u
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
+
+/* Braces, for each body. */
+#define BRACES 8u
 
 /* Meetings of a window that one task looks at. */
 #define TASK_PAIRS 4u
@@ -64,7 +69,10 @@ typedef struct lmi_mutual {
     lmi_presses presses;                  /* what becomes of contacts that are found from now on */
 
     lmi_rubble *rubble;
-    lmi_rigids rigids; /* movers that have a mass */
+    lmi_rigids rigids;        /* movers that have a mass */
+    lmi_windows *windows;     /* of all moulds */
+    lmi_windows **windows_of; /* [slots] of bodies that touch others; may be those of a mould that is gone, or null */
+    uint32_t windows_capacity;
 } lmi_mutual;
 
 struct lmi_rigids *lmi_mutual_rigids(const lm_world *world) { return &world->mutual->rigids; }
@@ -109,6 +117,7 @@ static lmi_solver_room room_of(const lm_world *world, const needs *n)
                             .owners = n->bodies + n->rigids,
                             .nodes = n->bodies + (uint32_t)n->parts + n->rigids,
                             .places = (uint32_t)n->places,
+                            .braces = BRACES * n->bodies,
                             .events = lmi_touchings_wanted(world),
                             .presses = world->contact_method != LM_CONTACT_METHOD_SOLVED};
     lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);
@@ -139,6 +148,66 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
     return ok;
 }
 
+/* The windows of a mould, found or made. */
+static lmi_windows *take_windows(lmi_memory *memory, lmi_mutual *m, const lmi_mould *mould)
+{
+    lmi_windows *found = m->windows;
+    while (found && !lmi_windows_fit(found, mould)) {
+        found = found->next;
+    }
+    if (!found && (found = lmi_windows_make(memory, mould))) {
+        found->next = m->windows;
+        m->windows = found;
+    }
+    return found;
+}
+
+static void drop_unused_windows(lmi_memory *memory, lmi_mutual *m)
+{
+    for (lmi_windows **at = &m->windows; *at;) {
+        lmi_windows *w = *at;
+        if (w->used) {
+            at = &w->next;
+        } else {
+            *at = w->next;
+            lmi_windows_free(memory, w);
+        }
+    }
+}
+
+/* Windows for all bodies that touch others. */
+static bool reserve_windows(lm_world *world, lmi_mutual *m)
+{
+    lmi_memory *memory = &world->memory;
+    void *of = m->windows_of;
+    const uint32_t before = m->windows_capacity;
+    bool ok = lmi_reserve(memory, &of, &m->windows_capacity, world->bodies.slots, sizeof *m->windows_of);
+    m->windows_of = of;
+    for (uint32_t n = before; ok && n < m->windows_capacity; n++) {
+        m->windows_of[n] = NULL;
+    }
+    for (lmi_windows *w = m->windows; w; w = w->next) {
+        w->used = false;
+    }
+    for (uint32_t n = 0; ok && n < world->bodies.slots; n++) {
+        const lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_at(world, n) : NULL;
+        const lmi_mould *mould = body && lmi_body_meets(body) && body->bulk ? body->bulk->mould : NULL;
+        if (!mould) {
+            m->windows_of[n] = NULL;
+        } else if (!lmi_windows_fit(m->windows_of[n], mould)) {
+            m->windows_of[n] = take_windows(memory, m, mould);
+            ok = m->windows_of[n] != NULL;
+        }
+        if (m->windows_of[n]) {
+            m->windows_of[n]->used = true;
+        }
+    }
+    if (ok) {
+        drop_unused_windows(memory, m);
+    }
+    return ok;
+}
+
 bool lmi_mutual_reserve(lm_world *world)
 {
     needs n = needs_of(world);
@@ -151,7 +220,7 @@ bool lmi_mutual_reserve(lm_world *world)
     if (!world->mutual) {
         world->mutual = lmi_allocate(&world->memory, 1, sizeof *world->mutual);
     }
-    return world->mutual && reserve(world, world->mutual, &n);
+    return world->mutual && reserve_windows(world, world->mutual) && reserve(world, world->mutual, &n);
 }
 
 bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
@@ -182,6 +251,11 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(memory, m->part_places, m->part_place_capacity, sizeof *m->part_places);
         lmi_rubble_free(memory, m->rubble);
         lmi_rigids_free(memory, &m->rigids);
+        for (lmi_windows *w = m->windows; w; w = w->next) {
+            w->used = false;
+        }
+        drop_unused_windows(memory, m);
+        lmi_release(memory, m->windows_of, m->windows_capacity, sizeof *m->windows_of);
         lmi_release(memory, m, 1, sizeof *m);
         world->mutual = NULL;
     }
@@ -229,6 +303,15 @@ static void begin_parts(lmi_mutual *m, const lmi_entry *entry, lmi_push *push)
     push->part = l->part;
 }
 
+/* What has flowed is no longer as it was at rest; and what was cut in this step has other carriers. */
+static double crush_of(const lmi_mutual *m, const lmi_body *body)
+{
+    const lmi_windows *windows = m->windows_of[body->slot];
+    return body->bulk && !body->plastic_material && lmi_windows_fit(windows, body->bulk->mould)
+               ? lmi_windows_crush(windows, body->bulk)
+               : 0.0;
+}
+
 static void update_body(void *context, uint32_t index)
 {
     const lmi_step *step = context;
@@ -240,7 +323,15 @@ static void update_body(void *context, uint32_t index)
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
+    const bool met = m->pairs.entries[index].met;
+    if (met || body->self_contact) {
+        step->world->kernels->place_points(body);
+        if (body->bulk) {
+            step->world->kernels->carry_bulk(body->bulk, body);
+        }
+    }
     lmi_push_begin(&m->pushes[index], body, m->pairs.entries[index].way);
+    m->pushes[index].crush = met ? (float)crush_of(m, body) : 0.0f;
     m->pushes[index].owner = m->pushes[index].node = index;
     m->pushes[index].walls = body->asleep ? 0 : step->world->kernels->count_walls(step, body);
     if (body->fracture && body->lattice->shape.part_count > 1) {
@@ -249,14 +340,8 @@ static void update_body(void *context, uint32_t index)
     if (!body->asleep) { /* what it rests on will be there when it wakes */
         lmi_touch_begin(&body->touch);
     }
-    if (m->pairs.entries[index].met || body->self_contact) {
-        step->world->kernels->place_points(body);
-        if (body->bulk) {
-            step->world->kernels->carry_bulk(body->bulk, body);
-        }
-        if (body->octree && body->octree->clefts) {
-            lmi_clefts_update(body);
-        }
+    if ((met || body->self_contact) && body->octree && body->octree->clefts) {
+        lmi_clefts_update(body);
     }
     lmi_float_mode_leave(&host);
 }

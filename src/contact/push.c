@@ -108,6 +108,31 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
     }
 }
 
+void lmi_push_measure(lmi_push *push)
+{
+    push->inverse_mass = 0.0f;
+    measure(push);
+    const quad zero = {0};
+    push->velocity = push->spin = zero;
+}
+
+void lmi_push_give(lmi_push *push)
+{
+    lmi_body *body = push->body;
+    for (uint32_t k = 0; k < push->count; k++) {
+        const uint32_t n = place_of(push, k);
+        float *v = body->v + (size_t)n * 4;
+        if (v[3] > 0.0f) {
+            quad dv = lmi_push_velocity(push, quad_load(body->x + (size_t)n * 4) - push->centre);
+            for (int i = 0; i < 3; i++) {
+                v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
+            }
+        }
+    }
+    const quad zero = {0};
+    push->velocity = push->spin = zero;
+}
+
 void lmi_push_end(lmi_push *push)
 {
     lmi_body *body = push->body;

@@ -48,10 +48,12 @@ typedef struct lmi_push {
     double fastest;      /* speed of a contact that twisted it, m/s */
     uint32_t walls;      /* colliders that it may touch */
     float rigid;         /* share of a push that moves the body as a whole */
+    float crush;         /* how much of it is crushed, 0 to 1 (contact/windows.h) */
     float inverse_mass;
     bool moved;   /* the body as a whole has something to be given */
     bool twisted; /* so has its spin */
     bool met;     /* it is in a contact with another body */
+    bool braced;  /* it is in a brace (contact/brace.h) */
 
     /* Of a mover that has a mass (contact/rigid_contact.h); `centre` is 0 then. */
     lmi_mover *mover;
@@ -82,6 +84,11 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way);
 /* The same for some of its particles. */
 void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places, uint32_t count, double way);
 void lmi_push_end(lmi_push *push);
+
+/* For braces: measures a body that need not answer as a whole, and has then an inverse_mass of 0 if it cannot; and gives all its
+ * particles what its velocity and spin were given since. */
+void lmi_push_measure(lmi_push *push);
+void lmi_push_give(lmi_push *push);
 
 /* Contacts have given the body this much spin that it must not keep, N m s, at this speed, m/s. Of two bodies, a has the share
  * below, by their inertia. */

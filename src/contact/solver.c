@@ -18,7 +18,7 @@ typedef struct array {
     size_t size;
 } array;
 
-#define MOST_ARRAYS 28
+#define MOST_ARRAYS 30
 
 static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MOST_ARRAYS])
 {
@@ -52,6 +52,8 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(found_refs, found_ref_capacity, r->window * (r->rows_a + r->rows_b));
     ARRAY(found_runs, found_run_capacity, r->window);
     ARRAY(noticed, noticed_capacity, r->window);
+    ARRAY(braces, brace_capacity, r->braces);
+    ARRAY(braced, braced_capacity, r->braces ? r->owners : 0);
     ARRAY(load, load_capacity, r->presses ? r->places : 0);
 #undef ARRAY
     return count;
@@ -160,6 +162,7 @@ void lmi_solver_begin(lmi_solver *s, lm_world *world, double h, uint32_t sweeps,
     s->owner_count = owners;
     s->run_count = s->block_count = s->stiff_count = 0;
     s->prepared = false;
+    s->brace_count = 0;
     s->stats = (lm_contact_stats){0};
     if (s->room.presses) {
         memset(s->load, 0, s->room.places * sizeof *s->load);
@@ -232,6 +235,7 @@ void lmi_solver_solve(lmi_solver *s)
     if (s->prepared) {
         lmi_touched_refresh(s);
     } else {
+        lmi_brace_bodies(s);
         lmi_solver_prepare(s);
     }
     s->prepared = false;

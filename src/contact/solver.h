@@ -9,6 +9,7 @@
 #define LMI_SOLVER_H
 
 #include "base/base.h"
+#include "contact/brace.h"
 #include "contact/contact.h"
 #include "contact/touching.h"
 
@@ -76,6 +77,7 @@ typedef struct lmi_solver_room {
     uint32_t rows_a, rows_b; /* particles that hold one side of a contact, at most */
     uint32_t owners, nodes;  /* bodies, and pushes of bodies and their pieces */
     uint32_t places;         /* of all bodies */
+    uint32_t braces;         /* contact/brace.h */
     bool events;             /* somebody asks who touches whom */
     bool presses;            /* bodies keep apart by the penalty force (contact/penalty.h) */
 } lmi_solver_room;
@@ -124,6 +126,10 @@ typedef struct lmi_solver {
     uint32_t island_count;
     uint32_t *node, *island_of; /* [nodes] a forest of pushes that are connected; and the island of a root */
 
+    lmi_brace *braces;
+    lmi_push **braced; /* the bodies that are in them */
+    uint32_t brace_count, braced_count;
+
     lmi_found *found; /* room for lists */
     lmi_ref *found_refs;
     lmi_run *found_runs;
@@ -141,7 +147,7 @@ typedef struct lmi_solver {
         gained_capacity, moved_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
-    uint32_t noticed_capacity, load_capacity;
+    uint32_t noticed_capacity, load_capacity, brace_capacity, braced_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */

@@ -123,7 +123,7 @@ static bool add_cubes(meet_layout *l, const lmi_body *body)
 static uint32_t marks_of(const lmi_body *body)
 {
     return (body->octree && body->octree->clefts ? LMI_GPU_CLEFT : 0u) | (lmi_is_rubble(body) ? LMI_GPU_RUBBLE : 0u) |
-           (lmi_gpu_is_in_pieces(body) ? LMI_GPU_PIECES : 0u);
+           (lmi_gpu_is_in_pieces(body) ? LMI_GPU_PIECES : 0u) | (body->plastic_material ? LMI_GPU_FLOWS : 0u);
 }
 
 static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)

@@ -53,6 +53,7 @@ enum {
     LMI_GPU_CHAINED = 64,
     LMI_GPU_WAKING = 128,
     LMI_GPU_FLYING = 256,
+    LMI_GPU_CRUSHED = 512,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
@@ -189,8 +190,8 @@ typedef struct lmi_gpu_meeter {
     uint32_t marks; /* bits as below */
 } lmi_gpu_meeter;
 
-/* Its sides push each other, and it does not answer as a whole; it can break; it is in pieces. */
-enum { LMI_GPU_CLEFT = 1, LMI_GPU_RUBBLE = 2, LMI_GPU_PIECES = 4 };
+/* Its sides push each other, and it does not answer as a whole; it can break; it is in pieces; it may flow. */
+enum { LMI_GPU_CLEFT = 1, LMI_GPU_RUBBLE = 2, LMI_GPU_PIECES = 4, LMI_GPU_FLOWS = 8 };
 
 /* How bodies keep each other apart: lm_contact_method. */
 enum { LMI_GPU_SOLVED = 0, LMI_GPU_CUBE_MAP = 2 };
@@ -203,6 +204,8 @@ typedef struct lmi_gpu_mould {
     uint32_t first_distance, first_rest; /* among the distances, and among the places of carriers, of all moulds */
     float middle[3];                     /* of the carriers */
     uint32_t carriers;
+    uint32_t first_window,
+        windows; /* of its carriers (contact/windows.h), among the beginnings of those of all moulds */
 } lmi_gpu_mould;
 
 /* An octree that a blade has cut (octree/octree_sight.h), and the discs on both sides of its cuts (contact/cleft.h). */

@@ -161,8 +161,8 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
     lmi_gpu_solver *s = gpu->solver;
     cl_uint found[4] = {0, 0, 0, 0};
     bool ok = lmi_gpu_meet_partners(gpu, step->h) && arrange(gpu, step) && lmi_gpu_push_begin(gpu, false) &&
-              lmi_gpu_meet_place(gpu) && find_contacts(gpu, step) && count_by_body(gpu) && find_offsets(gpu, 0) &&
-              lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
+              lmi_gpu_meet_place(gpu) && lmi_gpu_crush_find(gpu) && find_contacts(gpu, step) && count_by_body(gpu) &&
+              find_offsets(gpu, 0) && lmi_gpu_read(gpu, &s->found, 0, found, sizeof found);
     s->contact_count = found[0];
     s->whole_count = s->most_whole = found[2];
     s->last_whole = 0;

@@ -14,7 +14,7 @@
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
-    X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
+    X(crush) X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
     X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind) \
     X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces)
 /* clang-format on */
@@ -46,7 +46,8 @@ typedef struct lmi_gpu_solver {
 
     /* Bodies as solids; cells of lattices; what points are. */
     lmi_gpu_buffer solids, moulds, distances, rests, levers, facing, corners, around, cell_of, cells, leaders;
-    lmi_gpu_buffer inner_of; /* bits of the particles of each block: no touch point rides on them */
+    lmi_gpu_buffer windows, window_riders; /* where each begins; levers, with the carrier as their last float */
+    lmi_gpu_buffer inner_of;               /* bits of the particles of each block: no touch point rides on them */
     /* Contacts with each carrier and cell. */
     lmi_gpu_buffer bucket_owner, map_bucket, bucket_counts, bucket_first, listed;
     /* Of this substep; and state. */
@@ -136,6 +137,9 @@ typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_KEEP
 } lmi_gpu_sweep;
 bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last);
+
+/* Whether bodies with others around them are crushed, which the host braces (contact/brace.h): LMI_GPU_CRUSHED. */
+bool lmi_gpu_crush_find(lmi_gpu *gpu);
 bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop);
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
 bool lmi_gpu_push_end(lmi_gpu *gpu);

@@ -6,6 +6,7 @@
  */
 #include "contact/rubble.h"
 #include "contact/soft.h"
+#include "contact/windows.h"
 #include "gpu/account.h"
 #include "gpu/gpu_meet.h"
 #include "gpu/layout.h"
@@ -18,6 +19,7 @@ typedef struct solve_layout {
     lm_world *world;
     lmi_gpu *gpu;
     array solids, moulds, known, distances, rests, levers, facing, warmth, behind, ways;
+    array windows, window_riders;
     array corners, around, cell_of, cells, bucket_owner, map_bucket, inner, leaders;
     uint32_t cuts; /* octrees that were cut, so far */
 } solve_layout;
@@ -29,6 +31,26 @@ static bool put_words(solve_layout *l, array *to, const void *from, uint32_t cou
         memcpy(at, from, count * sizeof(uint32_t));
     }
     return at != NULL;
+}
+
+/* Where its windows begin, and one more, where they end; and their carriers. */
+static bool add_windows(solve_layout *l, const lmi_mould *mould, uint32_t *windows)
+{
+    lmi_windows *w = lmi_windows_make(&l->world->memory, mould);
+    const uint32_t first = l->window_riders.count / QUAD, count = w ? w->count : 0, riders = w ? w->first[count] : 0;
+    uint32_t *begins = append(l->world, &l->windows, count + 1, sizeof *begins);
+    float *levers = append(l->world, &l->window_riders, QUAD * riders, sizeof *levers);
+    for (uint32_t n = 0; w && begins && n <= count; n++) {
+        begins[n] = first + w->first[n];
+    }
+    for (uint32_t n = 0; levers && n < riders; n++) {
+        memcpy(levers + QUAD * n, w->lever + 3 * (size_t)n, 3 * sizeof *levers);
+        levers[QUAD * n + 3] = (float)w->carrier[n];
+    }
+    *windows = count;
+    const bool ok = w && begins && (levers || !riders);
+    lmi_windows_free(&l->world->memory, w);
+    return ok;
 }
 
 /* The record of a body's mould, which is added where no body of the same mould has come before. */
@@ -57,7 +79,11 @@ static bool find_mould(solve_layout *l, const lmi_mould *mould, uint32_t *index)
                           .first_distance = l->distances.count,
                           .first_rest = l->rests.count / QUAD,
                           .middle = {mould->rest_middle.x, mould->rest_middle.y, mould->rest_middle.z},
-                          .carriers = mould->carrier_count};
+                          .carriers = mould->carrier_count,
+                          .first_window = l->windows.count};
+    if (!add_windows(l, mould, &to->windows)) {
+        return false;
+    }
     float *rests = append(l->world, &l->rests, QUAD * mould->carrier_count, sizeof *rests);
     float *levers = append(l->world, &l->levers, QUAD * mould->carrier_count, sizeof *levers);
     for (uint32_t n = 0; rests && levers && n < mould->carrier_count; n++) {
@@ -292,6 +318,8 @@ static bool upload(solve_layout *l, lmi_gpu_solver *s)
                   {&s->distances, &l->distances, u},
                   {&s->rests, &l->rests, u},
                   {&s->levers, &l->levers, u},
+                  {&s->windows, &l->windows, u},
+                  {&s->window_riders, &l->window_riders, u},
                   {&s->facing, &l->facing, u},
                   {&s->corners, &l->corners, u},
                   {&s->around, &l->around, u},
@@ -345,9 +373,9 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
               lmi_gpu_rubble_lay_out(world, gpu);
-    array *const words[] = {&l.behind,       &l.ways,       &l.distances, &l.rests,   &l.facing,
-                            &l.warmth,       &l.corners,    &l.around,    &l.cell_of, &l.cells,
-                            &l.bucket_owner, &l.map_bucket, &l.inner,     &l.leaders, &l.levers};
+    array *const words[] = {&l.behind,  &l.ways,    &l.distances, &l.rests,   &l.facing,       &l.warmth,
+                            &l.corners, &l.around,  &l.cell_of,   &l.cells,   &l.bucket_owner, &l.map_bucket,
+                            &l.inner,   &l.leaders, &l.levers,    &l.windows, &l.window_riders};
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
         drop(world, words[n], sizeof(uint32_t));
     }

@@ -87,4 +87,39 @@ static inline double lmi_largest_stretch(const double a[9])
     return sqrt(most);
 }
 
+/* How long the shortest direction of F is, as a share of its length at rest; a little less where several are as short; 0 where F turns
+ * space inside out. 1 over the largest stretch of F^-1, by the sum of the 16th powers of all three: products and roots alone, which are
+ * the same everywhere, and no direction counts for more than another. */
+static inline double lmi_shortest_stretch(const dmat3 *f)
+{
+    lm_dvec3 a = dvec(f->m[0][0], f->m[1][0], f->m[2][0]), b = dvec(f->m[0][1], f->m[1][1], f->m[2][1]);
+    lm_dvec3 c = dvec(f->m[0][2], f->m[1][2], f->m[2][2]);
+    lm_dvec3 bc = dvec_cross(b, c), ca = dvec_cross(c, a), ab = dvec_cross(a, b);
+    double det = dvec_dot(a, bc);
+    if (!(det > 1e-6)) {
+        return 0.0;
+    }
+    double by = 1.0 / (det * det);
+    double s[6] = {by * dvec_dot(bc, bc), by * dvec_dot(ca, ca), by * dvec_dot(ab, ab),
+                   by * dvec_dot(bc, ca), by * dvec_dot(ca, ab), by * dvec_dot(ab, bc)};
+    for (int n = 0; n < 2; n++) { /* the square of a symmetric matrix: xx yy zz xy yz zx */
+        double xx = s[0] * s[0] + s[3] * s[3] + s[5] * s[5], yy = s[3] * s[3] + s[1] * s[1] + s[4] * s[4];
+        double zz = s[5] * s[5] + s[4] * s[4] + s[2] * s[2], xy = s[0] * s[3] + s[3] * s[1] + s[5] * s[4];
+        double yz = s[3] * s[5] + s[1] * s[4] + s[4] * s[2], zx = s[0] * s[5] + s[3] * s[4] + s[5] * s[2];
+        s[0] = xx, s[1] = yy, s[2] = zz, s[3] = xy, s[4] = yz, s[5] = zx;
+    }
+    double sum = s[0] * s[0] + s[1] * s[1] + s[2] * s[2] + 2.0 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]);
+    return 1.0 / sqrt(sqrt(sqrt(sqrt(sum))));
+}
+
+/* Bodies that are pressed to less than the first of these lengths are crushed, and to less than the second entirely (contact/brace.h). */
+#define LMI_CRUSH_FROM 0.5
+#define LMI_CRUSH_TO 0.35
+
+static inline double lmi_crush_of(double shortest)
+{
+    double crush = (LMI_CRUSH_FROM - shortest) / (LMI_CRUSH_FROM - LMI_CRUSH_TO);
+    return crush > 1.0 ? 1.0 : crush > 0.0 ? crush : 0.0;
+}
+
 #endif

@@ -20,7 +20,7 @@ typedef struct start {
 
 static void set_def(lm_body_def *def, start from)
 {
-    def->material.hertz = 4.0f;
+    def->material.hertz = 8.0f; /* softer ones are crushed in a heap, and left to the CPU (crushed_bodies) */
     def->material.damping_ratio = 0.1f;
     def->material.restitution = 0.3f;
     def->mask = from.mask;
@@ -388,6 +388,33 @@ static void crowded_bodies(void **state)
     lm_world_destroy(device);
 }
 
+/* Bodies so soft that a heap crushes them: the CPU braces them (contact/brace.h). */
+static void crushed_bodies(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    lines log = {0}, quiet = {0};
+    lm_world *host = world_on(NULL, 1, &quiet), *device = world_on("gpu", 1, &log);
+    lm_body_id ids[BODIES];
+    fill(host, OCTREES, 0.6, 1, ids);
+    for (int n = 0; n < BODIES; n++) {
+        lm_material soft;
+        assert_ok(lm_body_get_material(host, ids[n], &soft));
+        soft.hertz = 1.0f;
+        assert_ok(lm_body_set_material(host, ids[n], &soft));
+    }
+    for (int n = 0; n < 20; n++) assert_ok(lm_world_step(host, FRAME));
+    copy_world(device, host);
+    assert_ok(lm_world_step(device, FRAME));
+    assert_ok(lm_world_step(host, FRAME));
+    assert_false(lmi_gpu_goes_on(device, FRAME));
+    assert_true(lm_world_hash(host) == lm_world_hash(device));
+    assert_int_equal(log.count, 1);
+    assert_non_null(strstr(log.last, "crushed bodies that meet others"));
+    lm_world_destroy(host);
+    lm_world_destroy(device);
+}
+
 /* Whichever operation fails, the CPU goes on from a state that both have seen, and one line says so. */
 static void lost_devices(void **state)
 {
@@ -430,6 +457,7 @@ int main(void)
                                        cmocka_unit_test(fast_heaps_agree),
                                        cmocka_unit_test(fast_bodies),
                                        cmocka_unit_test(crowded_bodies),
+                                       cmocka_unit_test(crushed_bodies),
                                        cmocka_unit_test(lost_devices)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
