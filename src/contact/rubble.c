@@ -14,8 +14,15 @@ typedef struct grain {
     uint32_t entry, part;
     uint32_t place; /* or the number of the point */
     uint32_t next;  /* in its bucket: one that came before it */
+    uint32_t other; /* the same, past all that are of one piece with it */
     bool point;
 } grain;
+
+/* Grains that do not touch each other: those of one piece, and touch points. */
+static bool of_one_piece(const grain *g, const grain *h)
+{
+    return (h->entry == g->entry && h->part == g->part) || (h->point && g->point);
+}
 
 struct lmi_rubble {
     grain *grains;
@@ -184,6 +191,8 @@ static void add(const collection *c, const double at[3], grain made)
     cell_of(at, 0.0, c->cell, made.cell);
     uint32_t bucket = bucket_of(r, made.cell);
     made.next = r->buckets[bucket];
+    made.other =
+        made.next != LMI_NONE && of_one_piece(&made, &r->grains[made.next]) ? r->grains[made.next].other : made.next;
     r->buckets[bucket] = r->count;
     r->grains[r->count++] = made;
 }
@@ -352,9 +361,10 @@ static void meet_grain(const lmi_step *step, const lmi_rubble *r, uint32_t index
     between w = {0};
     for (int32_t n = 13; n < 27; n++) {
         int32_t cell[3] = {g->cell[0] + n % 3 - 1, g->cell[1] + n / 3 % 3 - 1, g->cell[2] + n / 9 - 1};
-        for (uint32_t k = r->buckets[bucket_of(r, cell)]; k != LMI_NONE; k = r->grains[k].next) {
+        for (uint32_t k = r->buckets[bucket_of(r, cell)], next; k != LMI_NONE; k = next) {
             const grain *h = &r->grains[k];
-            bool same = (h->entry == g->entry && h->part == g->part) || (h->point && g->point);
+            bool same = of_one_piece(g, h);
+            next = same ? h->other : h->next;
             if (same || !is_in(h, cell) || (n == 13 && k >= index)) {
                 continue;
             }
