@@ -110,14 +110,12 @@ static inline int bare_run(const char *group, const bare_test *tests, size_t cou
     return 0;
 }
 
-#define cmocka_unit_test(f)                                                                                            \
-    {                                                                                                                  \
-#f, f, NULL, NULL                                                                                              \
-    }
-#define cmocka_unit_test_setup_teardown(f, set_up, tear_down)                                                          \
-    {                                                                                                                  \
-#f, f, set_up, tear_down                                                                                       \
-    }
+/* clang-format off */
+#define cmocka_unit_test(f) {#f, f, NULL, NULL}
+#define cmocka_unit_test_setup(f, set_up) {#f, f, set_up, NULL}
+#define cmocka_unit_test_teardown(f, tear_down) {#f, f, NULL, tear_down}
+#define cmocka_unit_test_setup_teardown(f, set_up, tear_down) {#f, f, set_up, tear_down}
+/* clang-format on */
 #define CMUnitTest bare_test /* struct CMUnitTest */
 #define cmocka_run_group_tests(tests, set_up, tear_down)                                                               \
     bare_run(#tests, tests, sizeof(tests) / sizeof(tests)[0], set_up, tear_down)
