@@ -567,19 +567,24 @@ static const format_field mover_fields[] = {
     FIELD(scene_mover, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where it starts")),
     FIELD(scene_mover, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("how it starts turned")),
     FIELD(scene_mover, velocity, FIELD_VECTOR, RANGE(-MOST_SPEED, MOST_SPEED), UNIT("m/s"), STANDARD("[0, 0, 0]"),
-          DOC("constant")),
+          DOC("constant; with a mass, at the start")),
     FIELD(scene_mover, spin, FIELD_VECTOR, RANGE(-1e6, 1e6), UNIT("deg/s"), STANDARD("[0, 0, 0]"),
-          DOC("constant, about its origin, along the world's axes")),
+          DOC("constant, about its origin, along the world's axes; with a mass, at the start")),
+    FIELD(scene_mover, mass, FIELD_NUMBER, ABOVE(0.0, 1e12), UNIT("kg"),
+          DOC("then it is a rigid body that is pushed; its origin is its centre of mass")),
+    FIELD(scene_mover, inertia, FIELD_VECTOR, RANGE(0.0, 1e24), UNIT("kg m²"),
+          DOC("moments about its axes; absent: those of its colliders, filled evenly")),
     FIELD(scene_mover, keyframes, FIELD_RECORDS, OF(keyframe_record),
           DOC("or poses over time; before the first and after the last it stands still")),
 };
 static const field_group mover_groups[] = {{{"keyframes", "at"}, false},
                                            {{"keyframes", "rotate"}, false},
                                            {{"keyframes", "velocity"}, false},
-                                           {{"keyframes", "spin"}, false}};
+                                           {{"keyframes", "spin"}, false},
+                                           {{"keyframes", "mass"}, false}};
 static const format_record mover_record =
     RECORD("mover", scene_mover, mover_fields, GROUPS(mover_groups),
-           "A frame that moves as told, never pushed. Colliders and pins ride on it.");
+           "A frame that moves as told or, with a mass, as it is pushed. Colliders, pins and joints ride on it.");
 
 static const format_field heights_fields[] = {
     FIELD(scene_heights, columns, FIELD_COUNT, RANGE(2, 4096), STANDARD("65"), DOC("samples along x")),
@@ -814,6 +819,7 @@ static const format_record event_record =
 static const format_field expect_fields[] = {
     FIELD(scene_expect, measure, FIELD_CHOICE, REQUIRED, CHOICE(lmi_measure_name), DOC("what is measured, see below")),
     FIELD(scene_expect, body, FIELD_TEXT, DOC("of which body; of one with `repeat`, or absent: of each")),
+    FIELD(scene_expect, mover, FIELD_TEXT, DOC("mover_...: of which mover")),
     FIELD(scene_expect, point, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
           DOC("deflection, lag: of the particle whose rest position is nearest to this, in the body's frame")),
     FIELD(scene_expect, box, FIELD_RECORD, OF(box_record), DOC("outside: of this box in the world")),

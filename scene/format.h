@@ -373,6 +373,8 @@ typedef struct scene_mover {
     lm_dvec3 at;
     rotation rotate;
     lm_dvec3 velocity, spin;
+    double mass; /* 0: it moves as told */
+    lm_dvec3 inertia;
     scene_list keyframes; /* scene_keyframe */
     lm_mover_id id;
 } scene_mover;
@@ -505,7 +507,7 @@ typedef enum expect_when { WHEN_END, WHEN_MAX, WHEN_MIN, WHEN_MEAN } expect_when
 typedef struct scene_expect {
     scene_head head;
     uint32_t measure; /* index into lmi_measure_name */
-    const char *body;
+    const char *body, *mover;
     lm_dvec3 point;
     scene_box *box;
     uint32_t example, group;
@@ -516,6 +518,7 @@ typedef struct scene_expect {
     const char *times;
     const char *note;
     scene_range range;             /* one imaginary body for a measure of the whole world */
+    uint32_t mover_index;          /* SCENE_NO_MOVER: none */
     uint32_t times_body;           /* index of the body that `times` names */
     struct expect_record *records; /* one for each body of the range, then one for `times` */
 } scene_expect;

@@ -39,6 +39,8 @@ static lm_result make_mover(lm_scene *s, lm_world *world, scene_mover *mover, lm
     }
     def.velocity = vector_narrow(mover->velocity);
     def.spin = vector_narrow(vector_scale(mover->spin, RADIANS_PER_DEGREE));
+    def.mass = (float)mover->mass;
+    def.inertia = vector_narrow(mover->inertia);
     lm_result result = lm_mover_create(world, &def, &mover->id);
     if (result != LM_OK) {
         lmi_report_result(s, result, &mover->head, NULL, error);

@@ -5,6 +5,7 @@
 #include "scene/overlap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The particles of one body, copied out; positions relative to the centre of mass. */
 typedef struct body_copy {
@@ -518,6 +519,52 @@ static lm_result take_momentum_error(const measuring *m, double *value)
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Of movers
+ */
+
+static const scene_mover *mover_of(const measuring *m)
+{
+    return LIST_ITEM(scene_mover, m->scene->file->movers, m->expect->mover_index);
+}
+
+static lm_result take_mover_height(const measuring *m, double *value)
+{
+    lm_pose pose;
+    lm_result result = lm_mover_get_pose(m->world, mover_of(m)->id, &pose);
+    *value = pose.position.y;
+    return result;
+}
+
+static lm_result take_mover_drift(const measuring *m, double *value)
+{
+    lm_pose pose;
+    lm_result result = lm_mover_get_pose(m->world, mover_of(m)->id, &pose);
+    double x = pose.position.x - mover_of(m)->at.x, z = pose.position.z - mover_of(m)->at.z;
+    *value = sqrt(x * x + z * z);
+    return result;
+}
+
+static lm_result take_mover_speed(const measuring *m, double *value)
+{
+    lm_mover_def def;
+    lm_result result = lm_mover_get_def(m->world, mover_of(m)->id, &def);
+    lm_vec3 v = def.velocity;
+    *value = sqrt((double)v.x * v.x + (double)v.y * v.y + (double)v.z * v.z);
+    return result;
+}
+
+/* Between its Y axis and the vertical. */
+static lm_result take_mover_tilt(const measuring *m, double *value)
+{
+    lm_pose pose;
+    lm_result result = lm_mover_get_pose(m->world, mover_of(m)->id, &pose);
+    lm_quat q = pose.rotation;
+    double up = 1.0 - 2.0 * ((double)q.x * q.x + (double)q.z * q.z);
+    *value = acos(up < -1.0 ? -1.0 : up > 1.0 ? 1.0 : up) / RADIANS_PER_DEGREE;
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
  * The table
  */
 
@@ -579,6 +626,10 @@ static const measure measures[] = {
     {"contacts", false, take_contacts, "number of points touching colliders"},
     {"finite", false, take_finite, "1 when every position and velocity is a finite number, else 0"},
     {"max_speed", false, take_max_speed, "of a particle, in m/s"},
+    {"mover_height", false, take_mover_height, "of the origin of `mover`, in m"},
+    {"mover_drift", false, take_mover_drift, "how far that has moved sideways since the start, in m"},
+    {"mover_speed", false, take_mover_speed, "of that, in m/s"},
+    {"mover_tilt", false, take_mover_tilt, "angle between the mover's Y axis and the vertical, in deg"},
     {"momentum_error", false, take_momentum_error,
      "momentum that no impulse from outside explains, relative to the largest sum of m |v| so far"},
 };
@@ -592,6 +643,8 @@ const char *lmi_measure_doc(uint32_t index) { return measures[index].doc; }
 bool lmi_measure_is_of_body(uint32_t index) { return measures[index].of_body; }
 
 bool lmi_measure_needs_box(uint32_t index) { return measures[index].take == take_outside; }
+
+bool lmi_measure_needs_mover(uint32_t index) { return strncmp(measures[index].name, "mover_", 6) == 0; }
 
 lm_result lmi_measure_take(const lm_scene *s, const lm_world *world, const scene_expect *expect, uint32_t body,
                            double *value)

@@ -12,6 +12,7 @@ const char *lmi_measure_name(uint32_t measure);
 const char *lmi_measure_doc(uint32_t measure);
 bool lmi_measure_is_of_body(uint32_t measure);
 bool lmi_measure_needs_box(uint32_t measure);
+bool lmi_measure_needs_mover(uint32_t measure);
 
 /* Measures what `expect` asks for, of the body with that index where it is a measure of bodies. */
 lm_result lmi_measure_take(const struct lm_scene *scene, const lm_world *world, const struct scene_expect *expect,

@@ -659,6 +659,14 @@ static bool prepare_expect(const preparation *p, scene_expect *expect)
         return FAIL(p, &expect->head, expect->body != NULL ? "body" : "times",
                     "\"%s\" is measured for the whole world (expected no body)", measure);
     }
+    if (!resolve_mover(p, &expect->head, expect->mover, &expect->mover_index)) {
+        return false;
+    }
+    if ((expect->mover != NULL) != lmi_measure_needs_mover(expect->measure)) {
+        return expect->mover == NULL
+                   ? FAIL(p, &expect->head, NULL, "incomplete (expected \"mover\" with \"%s\")", measure)
+                   : FAIL(p, &expect->head, "mover", "has no meaning for \"%s\" (expected none)", measure);
+    }
     if (expect->body != NULL && !resolve_body(p, &expect->head, "body", expect->body, &expect->range)) {
         return false;
     }

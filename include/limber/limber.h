@@ -987,7 +987,20 @@ LM_API lm_result lm_field_get(const lm_world *world, lm_field_id field, lm_field
 LM_API lm_result lm_field_destroy(lm_world *world, lm_field_id field);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Movers: frames that move as told, never pushed; what pushes them can be read. Colliders, pins and joints can ride on them.
+ * Movers: frames on which colliders, pins and joints can ride
+ *
+ * A mover without mass (default) moves as told and is never pushed; what pushes it can be read.
+ *
+ * A mover with mass is a rigid body that Limber moves: it falls, turns, is pushed by what touches its colliders and by its
+ * joints, comes to rest and sleeps. Its position is its centre of mass: place the colliders around it. Contacts with bodies are
+ * solved together with all others of the bodies, for both sides at once, so that neither a heavy mover on a light body nor the
+ * other way round is a matter of small steps. Its spheres, capsules and boxes also touch planes, spheres, capsules and boxes, of
+ * the world and of other movers, where the group of each is in the mask of the other; height maps and meshes they touch with
+ * some of their points (ends and middles of what is round; corners and middles of edges and faces of boxes). Its height maps and
+ * meshes touch bodies alone, its planes bodies and other movers. Friction and restitution are those of colliders with bodies,
+ * with the other collider's in place of the material's. It has no pins (glue it: lm_joint_def), makes no contact events for what
+ * it has to do with other colliders, feels gravity and no fields, and is not stopped on its way through a thin collider in a
+ * fast substep. A device leaves a world with such movers to the CPU.
  */
 
 typedef struct lm_mover_def {
@@ -995,10 +1008,14 @@ typedef struct lm_mover_def {
     lm_vec3 velocity;   /* metres a second, up to 1e6 along each axis; default 0 */
     lm_vec3 spin;       /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
     uint64_t user_data; /* yours */
+    float mass;         /* kilograms, 0 to 1e12; default 0: it moves as told */
+    lm_vec3 inertia; /* with a mass: moments of inertia about the frame's axes, kg m²; default 0: those of its spheres,
+                           capsules and boxes, as if filled evenly (without any: of a ball of half a metre) */
+    bool may_sleep;  /* with a mass: in a world that lets bodies sleep (lm_world_set_sleep); default true */
     uint32_t cookie;
 } lm_mover_def;
 
-/* A mover that stands still at the origin. */
+/* A mover that stands still at the origin, without mass. */
 LM_API lm_mover_def lm_mover_def_default(void);
 
 /* Adds a mover; it begins to move with the next step. */
@@ -1012,7 +1029,7 @@ LM_API lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover);
 LM_API lm_result lm_mover_set_velocity(lm_world *world, lm_mover_id mover, lm_vec3 velocity, lm_vec3 spin);
 
 /* It moves evenly, and turns the short way, so that the next lm_world_step ends with this pose; it stands still
- * after. */
+ * after. Not for a mover with mass: LM_ERROR_ARGUMENT. */
 LM_API lm_result lm_mover_move_to(lm_world *world, lm_mover_id mover, lm_pose pose);
 
 /* Where the mover is now. */
@@ -1023,7 +1040,20 @@ LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_
  * pins. */
 LM_API lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose);
 
-/* What it would be made with now: its pose, velocity and spin, and what is yours. */
+/* Gives it another mass (0: none) and other moments of inertia, as lm_mover_def has them; forgets a lm_mover_move_to. What is
+ * without mass from now on goes on as it moves. LM_ERROR_ARGUMENT where pins are on it. */
+LM_API lm_result lm_mover_set_mass(lm_world *world, lm_mover_id mover, float mass, lm_vec3 inertia);
+
+/* Gives a mover with mass an impulse (N s, up to 1e12 along each axis) at a point of the world, at once. */
+LM_API lm_result lm_mover_apply_impulse(lm_world *world, lm_mover_id mover, lm_vec3 impulse, lm_dvec3 point);
+
+/* Whether a mover takes part in steps (one without mass always does); false for an id that is not valid. Sleep is as that of
+ * bodies: movers with mass and bodies near each other, or joined, fall asleep and wake together. */
+LM_API bool lm_mover_is_awake(const lm_world *world, lm_mover_id mover);
+LM_API lm_result lm_mover_set_may_sleep(lm_world *world, lm_mover_id mover, bool may_sleep);
+LM_API lm_result lm_mover_wake(lm_world *world, lm_mover_id mover);
+
+/* What it would be made with now: its pose, velocity and spin, mass and what is yours. */
 LM_API lm_result lm_mover_get_def(const lm_world *world, lm_mover_id mover, lm_mover_def *def);
 LM_API lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t user_data);
 
@@ -1656,8 +1686,16 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
  * Mass, momentum and spin stay what they were. Particles are renumbered in the order of their cells; pins, drags and
  * forces stay with those that they were given to, and with all that these become.
  *
- * A lattice is cut between chips (Fracture): links between those whose middles the blade parts break, and are told by
- * lm_world_get_breaks. Its particles and regions keep their numbers. One that cannot break is given links by the first
+ * A lattice keeps its particles, and is parted between chips (Fracture): links between those whose middles the blade
+ * parts break, and are told by lm_world_get_breaks. Its particles and regions keep their numbers. Its skin is cut along
+ * the blade itself, within a fiftieth of a cell, whatever the cells: the surface of a cut is as smooth as the blade, and
+ * each side follows the chips on its own side. Vertices that were given keep their numbers, places and normals; those
+ * on edges that the blade divides have what is between the ends, and faces have vertices of their own, with normals and
+ * coordinates on the blade (lm_body_get_skin_cuts). Strokes that begin where the last one ended are joined. What is cut
+ * off without the middle of a chip in it moves with what is beside it. A skin that is not closed opens, without faces
+ * where it has no inside. Where parts of the body overlap so that there is no telling what is inside, and in a body
+ * that breaks by strain, was broken before, or is given limits, a break or another skin later, the skin opens between
+ * chips instead, in steps. One that cannot break is given links by the first
  * blade that parts any of them; until then it stays as it was. From then on it is as a body that can break and never
  * does by strain, as after lm_body_set_fracture with null: it sums its regions by lists, has no examples, touches with
  * its particles instead of its surface (colliders, and, where it has a mask, other bodies and its pieces each other),
@@ -1685,6 +1723,7 @@ typedef struct lm_blade {
     /* metres, 0 to 1e6: cells that the blade ends in are divided down to this side; 0 (default): as far as there are
      * cells */
     float finest;
+    uint32_t material; /* an id of the caller's for the faces of a lattice's cut: lm_body_get_skin_cuts. 0 */
     uint32_t cookie;
 } lm_blade;
 
@@ -1827,6 +1866,11 @@ LM_API lm_result lm_body_get_skin_triangles(const lm_world *world, lm_body_id bo
  * lengths, and read all of them, when shape_hash has changed. */
 #define LM_SKIN_INNER UINT32_MAX
 LM_API lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id body, uint32_t *sources);
+
+/* Of faces that blades have cut into the skin of a lattice (LM_SKIN_INNER): for each vertex two texture coordinates, in
+ * metres on the blade, without a seam where its triangles meet, and lm_blade.material. Both 0 for other vertices, and
+ * for those of other bodies. Either array may be null. LM_ERROR_ARGUMENT when the body has no skin. */
+LM_API lm_result lm_body_get_skin_cuts(const lm_world *world, lm_body_id body, float *uvs, uint32_t *materials);
 
 /* Vertices in the rest pose, as in the definition. LM_ERROR_ARGUMENT when the body has no skin. */
 LM_API lm_result lm_body_get_skin_rest(const lm_world *world, lm_body_id body, lm_vec3 *vertices);

@@ -779,6 +779,15 @@ class Body:
             self._do(lib.lm_body_get_skin_sources, pointer("uint32_t", sources))
             return sources
 
+    @property
+    def skin_cuts(self) -> tuple[Floats, Indices]:
+        """Of faces that blades have cut into a lattice: metres on the blade, (vertices, 2), and the blade's material id; 0 elsewhere."""
+        with self.world._lock:
+            count = self._info().skin_vertices
+            uvs, materials = np.empty((count, 2), dtype=np.float32), np.empty(count, dtype=np.uint32)
+            self._do(lib.lm_body_get_skin_cuts, pointer("float", uvs), pointer("uint32_t", materials))
+            return uvs, materials
+
     def skin_uvs(self, faces: Any, uvs: Any) -> Floats:
         """Texture coordinates for each corner of ``skin_faces``, (n, 3, 2), also after cuts and breaks. ``faces`` (m, 3) and ``uvs`` (m, 3, 2):
         the triangles of the surface as it was given, and those of their corners. Inner faces have 0."""

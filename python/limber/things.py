@@ -221,7 +221,7 @@ class Collider(_Thing):
 
 
 class Mover(_Thing):
-    """A frame that moves as told; colliders, pins and joints can ride on it."""
+    """A frame that moves as told or, with a mass, as it is pushed; colliders, pins and joints can ride on it."""
 
     _destroy = staticmethod(lib.lm_mover_destroy)
 
@@ -266,7 +266,7 @@ class Mover(_Thing):
         self._do(lib.lm_mover_set_velocity, vector(velocity, "velocity"), vector(spin, "spin"))
 
     def move_to(self, position: Vector, rotation: Vector = (0.0, 0.0, 0.0, 1.0)) -> None:
-        """The next step ends with this pose."""
+        """The next step ends with this pose. Not for a mover with mass."""
         self._do(lib.lm_mover_move_to, Pose.at(position, rotation)._to_c())
 
     def steer(self, position: Vector, rotation: Vector, velocity: Vector, spin: Vector = (0.0, 0.0, 0.0)) -> None:
@@ -283,6 +283,42 @@ class Mover(_Thing):
     def substep_wrench(self) -> Wrench:
         """The same in the last substep."""
         return self._wrenches(lib.lm_mover_get_wrench)[1]
+
+    @property
+    def mass(self) -> float:
+        """Kilograms; 0: it moves as told."""
+        return float(self._def().mass)
+
+    @property
+    def inertia(self) -> Array:
+        """Moments about its axes, kg m², as they were given; 0: those of its colliders."""
+        return to_array(self._def().inertia)
+
+    def set_mass(self, mass: float, inertia: Vector = (0.0, 0.0, 0.0)) -> None:
+        """Gives it another mass and other moments of inertia."""
+        self._do(lib.lm_mover_set_mass, mass, vector(inertia, "inertia"))
+
+    def apply_impulse(self, impulse: Vector, point: Vector) -> None:
+        """Gives a mover with mass an impulse, N s, at a point of the world."""
+        self._do(lib.lm_mover_apply_impulse, vector(impulse, "impulse"), vector(point, "point"))
+
+    @property
+    def is_awake(self) -> bool:
+        """Whether it takes part in steps."""
+        return bool(self.world._ask(lib.lm_mover_is_awake, self.id))
+
+    @property
+    def may_sleep(self) -> bool:
+        """Whether it may sleep, with a mass, where bodies do."""
+        return bool(self._def().may_sleep)
+
+    @may_sleep.setter
+    def may_sleep(self, may_sleep: bool) -> None:
+        self._do(lib.lm_mover_set_may_sleep, bool(may_sleep))
+
+    def wake(self) -> None:
+        """Wakes it, and what sleeps with it."""
+        self._do(lib.lm_mover_wake)
 
 
 class Pin(_Thing):

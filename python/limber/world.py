@@ -706,12 +706,17 @@ class World:
         velocity: Vector = (0.0, 0.0, 0.0),
         spin: Vector = (0.0, 0.0, 0.0),
         *,
+        mass: float = 0.0,
+        inertia: Vector = (0.0, 0.0, 0.0),
+        may_sleep: bool = True,
         user_data: int = 0,
     ) -> Mover:
-        """A frame that moves as told."""
+        """A frame that moves as told or, with a ``mass``, as it is pushed: its position is its centre of mass then, and its moments of
+        ``inertia`` those of its colliders where they are not given."""
         c = ffi.new("lm_mover_def *", lib.lm_mover_def_default())
         c.pose = Pose.at(position, rotation)._to_c()
         c.velocity, c.spin = vector(velocity, "velocity"), vector(spin, "spin")
+        c.mass, c.inertia, c.may_sleep = mass, vector(inertia, "inertia"), may_sleep
         c.user_data = count(user_data, "user_data", 2**64 - 1)
         return Mover(self, self._create(lib.lm_mover_create, c, "lm_mover_id"))
 

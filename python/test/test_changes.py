@@ -163,6 +163,23 @@ class Things(unittest.TestCase):
             with self.assertRaises(limber.ArgumentError):
                 bad()
 
+    def test_movers_with_mass(self):
+        world = limber.World()
+        mover = world.add_mover((0, 5, 0), mass=2.0)
+        world.add_collider("box", mover=mover)
+        mover.apply_impulse((4, 0, 0), (0, 5, 0))
+        np.testing.assert_allclose(mover.velocity, (2, 0, 0), atol=1e-6)
+        world.step()
+        self.assertLess(mover.pose.position[1], 5)
+        mover.set_mass(3.0, (1, 2, 2))
+        self.assertEqual(mover.mass, 3.0)
+        np.testing.assert_allclose(mover.inertia, (1, 2, 2))
+        mover.may_sleep = False
+        mover.wake()
+        self.assertTrue(mover.is_awake and not mover.may_sleep)
+        with self.assertRaises(limber.ArgumentError):
+            mover.move_to((0, 0, 0))
+
     def test_movers(self):
         world = still()
         mover = world.add_mover((1, 0, 0), velocity=(0, 2, 0), spin=(0, 0, 3), user_data=4)

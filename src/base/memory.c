@@ -102,3 +102,12 @@ void *lmi_copy(lmi_memory *memory, const void *from, size_t count, size_t size, 
     }
     return to;
 }
+
+bool lmi_grow(lmi_memory *memory, void *list, uint32_t *capacity, uint32_t needed, size_t size)
+{
+    void *array;
+    memcpy(&array, list, sizeof array);
+    bool ok = lmi_reserve(memory, &array, capacity, needed, size);
+    memcpy(list, &array, sizeof array);
+    return ok;
+}

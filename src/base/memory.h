@@ -37,4 +37,7 @@ void *lmi_copy(lmi_memory *memory, const void *from, size_t count, size_t size, 
  * failure nothing changes. */
 bool lmi_reserve(lmi_memory *memory, void **array, uint32_t *capacity, uint32_t needed, size_t size);
 
+/* The same of an array of any type, by the address of its pointer. */
+bool lmi_grow(lmi_memory *memory, void *list, uint32_t *capacity, uint32_t needed, size_t size);
+
 #endif

@@ -5,7 +5,9 @@
  * writes  the world's colliders and movers; depths, normals and hits
  * uses    base geometry; in sources also joint world
  *
- *   collider.c  movers and colliders of a world      solid.h    a mesh or a height map
+ *   mover.c     movers of a world                     collider.c  colliders of a world
+ *   rigid.h     movers that have a mass               shapes_meet.h  where two shapes touch
+ *   solid.h     a mesh or a height map
  *   place.c     both where they are in a step         wrench.h   what bodies give them
  *   mesh.h      triangle meshes                       heights.h  height maps
  *   mesh_motion.h  meshes that deform
@@ -15,7 +17,16 @@
 
 #include "collide/solid.h"
 
-/* Moves what is attached to it: colliders and pins. */
+/* What a contact between two colliders was given, N s, and which contact that was: colliders of a mover with mass touch others in few
+ * places that have names. */
+typedef struct lmi_rigid_warm {
+    uint32_t own, other, feature; /* slots of colliders; which part of the shapes */
+    float pressed, braked[3];
+} lmi_rigid_warm;
+
+#define LMI_RIGID_WARM 48u
+
+/* Moves what is attached to it: colliders, pins and joints. */
 typedef struct lmi_mover {
     lm_pose pose;
     dmat3 rotation;
@@ -24,7 +35,24 @@ typedef struct lmi_mover {
     bool has_target; /* the next step ends at `target` */
     lm_pose target;
     uint64_t user_data;
+
+    /* Where mass is above 0 it is pushed instead (collide/rigid.h); its position is its centre of mass. */
+    float mass;
+    lm_vec3 moments; /* as the definition gave them: about its axes, kg m²; 0: those of its colliders */
+    bool may_sleep, asleep;
+    float still;     /* seconds for which it has been slow enough */
+    uint32_t island; /* of those that fell asleep together: a body's slot, or a mover's and LMI_ISLAND_OF_MOVER */
+    uint32_t warm_count;
+    lmi_rigid_warm warm[LMI_RIGID_WARM]; /* what its contacts with colliders were given in the last substep */
+    bool roused;                         /* while islands are judged (contact/sleep.c) */
+    bool was_asleep;                     /* before this call, until all that it needs is there */
+    float was_still;
+    lm_dvec3 angular;  /* momentum about its centre, N m s; while it moves through a substep */
+    double inertia[6]; /* in its frame, kg m²: xx yy zz xy yz zx; found when a step begins */
+    double size;       /* how far its colliders reach, metres; the same */
 } lmi_mover;
+
+#define LMI_ISLAND_OF_MOVER 0x80000000u
 
 /* What a collider or a mover was given (collide/wrench.h). */
 typedef struct lmi_wrenches {
@@ -62,6 +90,9 @@ typedef struct lmi_surface {
     float friction, restitution;
     uint32_t slot, group, mask; /* of the collider */
     lmi_solid solid;            /* of a height map or a mesh */
+    uint32_t mover;             /* slot, or LMI_NONE */
+    struct lmi_push
+        *push; /* of a mover that contacts push in this substep (contact/rigid_contact.h); null: it does not yield */
 } lmi_surface;
 
 #endif

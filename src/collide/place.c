@@ -7,6 +7,7 @@
 #include "collide/place.h"
 #include "base/dmath.h"
 #include "collide/mesh_motion.h"
+#include "collide/rigid.h"
 #include "world/world.h"
 
 /* --- movers --- */
@@ -62,7 +63,17 @@ static void advance_mover(lmi_mover *mover, double h)
 
 void lmi_movers_advance(lm_world *world, double h)
 {
-    LMI_POOL_EACH(&world->movers, n) { advance_mover(LMI_POOL_AT(&world->movers, lmi_mover, n), h); }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+        if (mover->mass > 0.0f) {
+            lmi_rigid_fall(mover, dvec_from(world->gravity), h);
+        }
+        advance_mover(mover, h);
+        if (mover->mass > 0.0f) {
+            lmi_rigid_turn(mover);
+        }
+    }
 }
 
 static void arrive_mover(lmi_mover *mover)
@@ -179,6 +190,7 @@ lmi_surface lmi_surface_place(const lm_world *world, uint32_t n)
                      .friction = c->friction,
                      .restitution = c->restitution,
                      .slot = n,
+                     .mover = c->mover,
                      .group = c->disabled ? 0 : c->group,
                      .mask = c->disabled ? 0 : c->mask,
                      .solid = c->solid};

@@ -637,6 +637,7 @@ static void find_all(const lmi_step *step, const lmi_surface *shape, lmi_push *p
                                  .friction = friction,
                                  .restitution = bounce,
                                  .wall = shape,
+                                 .b = shape->push,
                                  .point = touch->count ? n + k : LMI_NONE};
             lmi_contact_add(list, &c);
         }
@@ -650,7 +651,7 @@ static void collide_left(const lmi_step *step, lmi_body *body, const float *star
     const lmi_touch *touch = &body->touch;
     uint32_t contacts = body->contacts;
     for (uint32_t s = 0; s < step->surface_count; s++) {
-        if (may_touch(&step->surfaces[s], body, step->h)) {
+        if (!step->surfaces[s].push && may_touch(&step->surfaces[s], body, step->h)) {
             collide(step->world, &step->surfaces[s], body, step->h, touch->count ? touch->inner_start : starts,
                     touch->count ? touch->inner : NULL);
         }
@@ -755,13 +756,28 @@ uint32_t LMI_KERNEL(count_walls)(const lmi_step *step, const lmi_body *body)
     return count;
 }
 
+/* Where the particles of a body that touches with them were, in memory to be given back; null where nobody asks. */
+static lmi_scratch *starts_of(const lmi_step *step, const lmi_body *body)
+{
+    if (!step->solids || body->touch.count) {
+        return NULL;
+    }
+    lmi_scratch *scratch = lmi_scratch_take(step->world);
+    remember_starts(body, step->h, scratch->pull);
+    return scratch;
+}
+
 void LMI_KERNEL(find_walls)(const lmi_step *step, lmi_push *push, lmi_contact_list *list)
 {
     const lmi_step own = lmi_halt_step(step, push->body);
+    lmi_scratch *scratch = starts_of(step, push->body);
     for (uint32_t s = 0; s < step->surface_count; s++) {
         if (may_touch(&step->surfaces[s], push->body, own.h)) {
-            find_all(&own, &step->surfaces[s], push, NULL, -INFINITY, list);
+            find_all(&own, &step->surfaces[s], push, scratch ? scratch->pull : NULL, -INFINITY, list);
         }
+    }
+    if (scratch) {
+        lmi_scratch_give(scratch);
     }
 }
 
@@ -773,18 +789,23 @@ void LMI_KERNEL(last_walls)(const lmi_step *step, lmi_body *body, bool pushed, l
     double least = 0.002 * body->rest_size;
     lmi_push push;
     lmi_contact_list list = begin_alone(step, body, scratch, LMI_SWEEPS);
+    const float *starts = NULL;
+    if (step->solids && !body->touch.count) {
+        remember_starts(body, step->h, scratch->pull);
+        starts = scratch->pull;
+    }
     list.forgets = true;
     lmi_push_begin(&push, body, 0.0);
     for (uint32_t s = 0; s < step->surface_count && pushed; s++) {
-        if (may_touch(&step->surfaces[s], body, own.h)) {
-            find_all(&own, &step->surfaces[s], &push, NULL, least, &list);
+        if (!step->surfaces[s].push && may_touch(&step->surfaces[s], body, own.h)) {
+            find_all(&own, &step->surfaces[s], &push, starts, least, &list);
         }
     }
     if (lmi_solver_finish(&list)) {
         lmi_push_end(&push);
     }
     if (push.rigid < 1.0f) {
-        collide_left(&own, body, NULL);
+        collide_left(&own, body, starts);
     }
     lmi_halt_guard(step, body);
     note_behind(step, body);

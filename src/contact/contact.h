@@ -74,7 +74,7 @@ typedef struct lmi_contact_def {
     lm_dvec3 normal, surface; /* normal: from b to a, unit; surface: velocity of the wall */
     lm_dvec3 off;             /* from the place on b to the place on a: what a fast body still has to go */
     double depth, friction, restitution;
-    const void *wall; /* null between bodies */
+    const void *wall; /* null between bodies; with b: a collider of a mover that has a mass, and b is that mover */
     uint32_t point;   /* the touch point of a, or LMI_NONE: a particle, which remembers nothing */
 } lmi_contact_def;
 
@@ -112,7 +112,7 @@ typedef struct lmi_found {
 
 /* Contacts between the same two sides that follow each other. */
 typedef struct lmi_run {
-    lmi_push *a, *b;  /* b is null for a wall */
+    lmi_push *a, *b;  /* b is null for a wall; either may be a mover (lmi_push.mover) */
     const void *wall; /* null between bodies */
     uint32_t first;   /* contact: soft or stiff ones are counted apart */
     uint32_t count;

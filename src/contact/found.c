@@ -98,7 +98,7 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
     lmi_found *c = stiff ? &list->found[list->limit - ++list->stiff] : &list->found[list->soft++];
     run->count++;
     put(c->normal, def->normal);
-    put(c->extra, def->b ? def->off : def->surface);
+    put(c->extra, def->b && !def->wall ? def->off : def->surface);
     c->depth = (float)def->depth;
     c->friction = (float)def->friction;
     c->restitution = (float)def->restitution;

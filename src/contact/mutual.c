@@ -18,8 +18,10 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "base/tasks.h"
+#include "collide/rigid.h"
 #include "contact/cleft.h"
 #include "contact/meet.h"
+#include "contact/rigid_contact.h"
 #include "contact/rubble.h"
 #include "contact/solver.h"
 #include "contact/windows.h"
@@ -67,20 +69,23 @@ typedef struct lmi_mutual {
     lmi_presses presses;                  /* what becomes of contacts that are found from now on */
 
     lmi_rubble *rubble;
+    lmi_rigids rigids;        /* movers that have a mass */
     lmi_windows *windows;     /* of all moulds */
     lmi_windows **windows_of; /* [slots] of bodies that touch others; may be those of a mould that is gone, or null */
     uint32_t windows_capacity;
 } lmi_mutual;
 
+struct lmi_rigids *lmi_mutual_rigids(const lm_world *world) { return &world->mutual->rigids; }
+
 /* What all bodies together need. */
 typedef struct needs {
-    uint32_t bodies, most_rows, most_riders;
+    uint32_t bodies, rigids, most_rows, most_riders;
     uint64_t points, places, grains, parts;
 } needs;
 
 static needs needs_of(const lm_world *world)
 {
-    needs n = {.most_rows = 1, .most_riders = 8};
+    needs n = {.rigids = lmi_rigids_count(world), .most_rows = 1, .most_riders = 8};
     LMI_POOL_EACH(&world->bodies, k)
     {
         const lmi_body *body = lmi_body_at(world, k);
@@ -93,7 +98,7 @@ static needs needs_of(const lm_world *world)
                 uint32_t riders = body->bulk->mould->carrier_riders;
                 n.most_riders = riders > n.most_riders ? riders : n.most_riders;
                 n.grains += body->touch.count;
-            } else {
+            } else if (body->fracture) {
                 n.grains += body->particle_count;
                 n.parts += body->lattice->shape.part_count;
             }
@@ -105,11 +110,12 @@ static needs needs_of(const lm_world *world)
 /* Room for the contacts of all bodies. */
 static lmi_solver_room room_of(const lm_world *world, const needs *n)
 {
-    uint32_t contacts = (uint32_t)(n->points < 256 ? 256 : n->points < MOST_MUTUAL ? n->points : MOST_MUTUAL);
+    uint64_t points = n->points + (n->rigids ? n->places : 0) + 64u * (uint64_t)n->rigids;
+    uint32_t contacts = (uint32_t)(points < 256 ? 256 : points < MOST_MUTUAL ? points : MOST_MUTUAL);
     lmi_solver_room room = {.rows_a = n->most_rows,
                             .rows_b = n->most_riders,
-                            .owners = n->bodies,
-                            .nodes = n->bodies + (uint32_t)n->parts,
+                            .owners = n->bodies + n->rigids,
+                            .nodes = n->bodies + (uint32_t)n->parts + n->rigids,
                             .places = (uint32_t)n->places,
                             .braces = BRACES * n->bodies,
                             .events = lmi_touchings_wanted(world),
@@ -132,7 +138,7 @@ static bool reserve(lm_world *world, lmi_mutual *m, const needs *n)
               lmi_reserve(memory, &entries, &m->entry_capacity, n->bodies, sizeof *m->pairs.entries) &&
               lmi_reserve(memory, &visit, &m->visit_capacity, n->bodies, sizeof *m->pairs.visit) &&
               lmi_reserve(memory, &pushes, &m->push_capacity, n->bodies, sizeof *m->pushes) &&
-              lmi_solver_reserve(memory, &m->solver, &room);
+              lmi_rigids_reserve(world, &m->rigids) && lmi_solver_reserve(memory, &m->solver, &room);
     m->parts = parts;
     m->part_places = part_places;
     m->pairs.entries = entries;
@@ -205,9 +211,9 @@ static bool reserve_windows(lm_world *world, lmi_mutual *m)
 bool lmi_mutual_reserve(lm_world *world)
 {
     needs n = needs_of(world);
-    if (n.bodies == 0) {
+    if (n.bodies + n.rigids == 0) {
         if (world->mutual) {
-            world->mutual->pairs.count = 0;
+            world->mutual->pairs.count = world->mutual->rigids.count = 0;
         }
         return true;
     }
@@ -227,7 +233,8 @@ bool lmi_mutual_reserve_parts(lm_world *world, uint32_t count)
     bool ok = lmi_reserve(&world->memory, &parts, &m->part_capacity, count, sizeof *m->parts);
     m->parts = parts;
     lmi_solver_room room = m->solver.room;
-    room.nodes = m->pairs.count + count > room.nodes ? m->pairs.count + count : room.nodes;
+    uint32_t nodes = m->pairs.count + count + lmi_rigids_count(world);
+    room.nodes = nodes > room.nodes ? nodes : room.nodes;
     return ok && lmi_solver_reserve(&world->memory, &m->solver, &room);
 }
 
@@ -243,6 +250,7 @@ void lmi_mutual_free(lm_world *world)
         lmi_release(memory, m->parts, m->part_capacity, sizeof *m->parts);
         lmi_release(memory, m->part_places, m->part_place_capacity, sizeof *m->part_places);
         lmi_rubble_free(memory, m->rubble);
+        lmi_rigids_free(memory, &m->rigids);
         for (lmi_windows *w = m->windows; w; w = w->next) {
             w->used = false;
         }
@@ -310,7 +318,7 @@ static void update_body(void *context, uint32_t index)
     lmi_mutual *m = step->world->mutual;
     lmi_body *body = lmi_body_in_step(step->world, m->pairs.entries[index].slot);
     if (body->asleep && !m->pairs.entries[index].met) {
-        m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v};
+        m->pushes[index] = (lmi_push){.body = body, .x = body->x, .v = body->v, .unit = body->mean_mass};
         return;
     }
     lmi_float_mode host;
@@ -506,7 +514,8 @@ void lmi_mutual_contacts(const lmi_step *step)
 {
     lm_world *world = step->world;
     lmi_mutual *m = world->mutual;
-    if (!m || m->pairs.count == 0) {
+    const uint32_t rigids = m ? lmi_rigids_count(world) : 0;
+    if (!m || m->pairs.count + rigids == 0) {
         return;
     }
     uint64_t start = lmi_os_nanoseconds();
@@ -524,10 +533,14 @@ void lmi_mutual_contacts(const lmi_step *step)
     }
     lmi_pairs_sort(&m->pairs);
     lmi_pairs_each(step, &m->pairs, measure_pair, &m->pairs);
+    lmi_rigids_begin(step, &m->rigids, count, count + parts);
     lmi_workers_run(world->workers, update_body, (void *)(uintptr_t)step, count);
-    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count);
+    lmi_solver_begin(&m->solver, world, step->h, LMI_SWEEPS, count + rigids);
     m->solver.workers = world->workers;
     m->presses = LMI_SOLVED;
+    for (uint32_t n = 0; n < rigids; n++) {
+        m->solver.owners[count + n] = (lmi_owner){.body = NULL};
+    }
     for (uint32_t n = 0; n < count; n++) {
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
@@ -540,8 +553,10 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->presses = LMI_PRESSED;
     }
     meet_all(step);
+    lmi_rigids_meet(step, &m->rigids, &m->solver);
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
+    lmi_rigids_end(&m->rigids);
     world->contact_stats = m->solver.stats;
     lmi_workers_run(world->workers, finish_body, (void *)(uintptr_t)step, count);
     world->find_nanoseconds += found - start;

@@ -86,6 +86,7 @@ void lmi_push_begin_part(lmi_push *push, lmi_body *body, const uint32_t *places,
     lmi_push none = {.body = body,
                      .x = body->x,
                      .v = body->v,
+                     .unit = body->mean_mass,
                      .rigid = body->rest_size > 0.0 ? (float)rigidity(body, way) : 0.0f,
                      .places = places,
                      .count = count};
@@ -100,7 +101,7 @@ void lmi_push_begin(lmi_push *push, lmi_body *body, double way)
     bool pieces = body->fracture && body->lattice->shape.part_count > 1;
     bool cleft = body->octree && body->octree->clefts; /* its sides push each other */
     if (pieces || cleft) {                             /* they do not move as one */
-        lmi_push none = {.body = body, .x = body->x, .v = body->v, .count = body->place_count};
+        lmi_push none = {.body = body, .x = body->x, .v = body->v, .unit = body->mean_mass, .count = body->place_count};
         *push = none;
     } else {
         lmi_push_begin_part(push, body, NULL, body->place_count, way);
@@ -162,14 +163,17 @@ void lmi_push_end(lmi_push *push)
     push->moved = false;
 }
 
-static double inertia_size(const lmi_body *body)
+static double inertia_size(const lmi_push *push)
 {
-    return (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
+    const lmi_body *body = push->body;
+    return push->mover
+               ? push->inertia
+               : (body->motion.inertia[0] + body->motion.inertia[1] + body->motion.inertia[2]) * body->mean_mass;
 }
 
 double lmi_push_twist_share(const lmi_push *a, const lmi_push *b)
 {
-    double one = inertia_size(a->body), other = inertia_size(b->body);
+    double one = inertia_size(a), other = inertia_size(b);
     return one + other > 0.0 ? one / (one + other) : 0.5;
 }
 

@@ -39,20 +39,30 @@ typedef struct lmi_push {
     quad mean;           /* velocity of the centre, with all that it has been given; where rigid > 0 */
     quad came;           /* spin that it had before; where rigid > 0 */
     quad drift;          /* of the centre, by pushes on single particles */
-    lmi_body *body;
-    float *x, *v;   /* of the body */
-    uint32_t owner; /* the body, among those whose contacts are solved together (contact/solver.h) */
-    uint32_t node;  /* the same for pushes: a body, or a piece of one */
-    lm_dvec3 twist; /* N m s that putting bodies out of each other has given this one, to be taken back */
-    double fastest; /* speed of a contact that twisted it, m/s */
-    uint32_t walls; /* colliders that it may touch */
-    float rigid;    /* share of a push that moves the body as a whole */
-    float crush;    /* how much of it is crushed, 0 to 1 (contact/windows.h) */
+    lmi_body *body;      /* null: a mover */
+    float *x, *v;        /* of the body */
+    double unit;         /* of masses, kg: the mean mass of the body's particles */
+    uint32_t owner;      /* the body, among those whose contacts are solved together (contact/solver.h) */
+    uint32_t node;       /* the same for pushes: a body, or a piece of one */
+    lm_dvec3 twist;      /* N m s that putting bodies out of each other has given this one, to be taken back */
+    double fastest;      /* speed of a contact that twisted it, m/s */
+    uint32_t walls;      /* colliders that it may touch */
+    float rigid;         /* share of a push that moves the body as a whole */
+    float crush;         /* how much of it is crushed, 0 to 1 (contact/windows.h) */
     float inverse_mass;
     bool moved;   /* the body as a whole has something to be given */
     bool twisted; /* so has its spin */
     bool met;     /* it is in a contact with another body */
     bool braced;  /* it is in a brace (contact/brace.h) */
+
+    /* Of a mover that has a mass (contact/rigid_contact.h); `centre` is 0 then. */
+    lmi_mover *mover;
+    struct lmi_rigids *rigids; /* that it is one of */
+    uint32_t slot;
+    lm_dvec3 at;    /* its centre in the world */
+    double inertia; /* the trace of it, kg m² */
+    double load;    /* kg that bear on it, while that is found out */
+    bool lies;      /* on something that does not yield */
 
     /* A body in pieces has a push for each of them, which answers as a whole by itself. */
     struct lmi_push *parts; /* null: it is in one piece, or is one */

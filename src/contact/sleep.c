@@ -1,6 +1,7 @@
 #include "contact/sleep.h"
 #include "collide/mesh_motion.h"
 #include "collide/place.h"
+#include "collide/rigid.h"
 #include "contact/touching.h"
 #include "joint/joint.h"
 #include "lattice/lattice_body.h"
@@ -19,24 +20,54 @@ static void wake(lmi_body *body)
     body->still = 0.0f;
 }
 
-void lmi_body_rouse(lm_world *world, const lmi_body *body)
+static void wake_mover(lmi_mover *mover)
 {
-    uint32_t island = body->island;
-    if (body->asleep) {
-        LMI_POOL_EACH(&world->bodies, n)
-        {
-            lmi_body *other = lmi_body_in_step(world, n);
-            if (other->asleep && other->island == island) {
-                wake(other);
-            }
+    mover->asleep = false;
+    mover->still = 0.0f;
+}
+
+static lmi_mover *mover_at(const lm_world *world, uint32_t slot)
+{
+    return LMI_POOL_AT(&world->movers, lmi_mover, slot);
+}
+
+static void wake_island(lm_world *world, uint32_t island)
+{
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *other = lmi_body_in_step(world, n);
+        if (other->asleep && other->island == island) {
+            wake(other);
         }
     }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        if (mover_at(world, n)->asleep && mover_at(world, n)->island == island) {
+            wake_mover(mover_at(world, n));
+        }
+    }
+}
+
+void lmi_body_rouse(lm_world *world, const lmi_body *body)
+{
+    if (body->asleep) {
+        wake_island(world, body->island);
+    }
     wake(lmi_body_writable(world, body));
+}
+
+void lmi_mover_rouse(lm_world *world, uint32_t slot)
+{
+    if (mover_at(world, slot)->asleep) {
+        wake_island(world, mover_at(world, slot)->island);
+    }
+    wake_mover(mover_at(world, slot));
 }
 
 void lmi_rouse_all(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n) { wake(lmi_body_in_step(world, n)); }
+    LMI_POOL_EACH(&world->movers, n) { wake_mover(mover_at(world, n)); }
 }
 
 /* --- what comes near --- */
@@ -89,6 +120,18 @@ static bool is_near(const lmi_body *body, const lmi_surface *s, const lmi_mover 
            lower.z - margin <= s->bound_upper.z && upper.z + margin >= s->bound_lower.z;
 }
 
+/* Whether two colliders are in each other's boxes, or within `way`. */
+static bool surfaces_near(const lmi_surface *a, const lmi_surface *b, double way)
+{
+    double margin = 0.01 + way;
+    if (a->shape == LM_SHAPE_PLANE || b->shape == LM_SHAPE_PLANE) {
+        return true;
+    }
+    return a->bound_lower.x - margin <= b->bound_upper.x && a->bound_upper.x + margin >= b->bound_lower.x &&
+           a->bound_lower.y - margin <= b->bound_upper.y && a->bound_upper.y + margin >= b->bound_lower.y &&
+           a->bound_lower.z - margin <= b->bound_upper.z && a->bound_upper.z + margin >= b->bound_lower.z;
+}
+
 void lmi_rouse_near(lm_world *world, uint32_t collider)
 {
     lmi_surface s = lmi_surface_place(world, collider);
@@ -99,20 +142,170 @@ void lmi_rouse_near(lm_world *world, uint32_t collider)
             lmi_body_rouse(world, body);
         }
     }
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        uint32_t mover = LMI_POOL_AT(&world->colliders, lmi_collider, n)->mover;
+        if (n != collider && mover != LMI_NONE && mover_at(world, mover)->asleep) {
+            lmi_surface other = lmi_surface_place(world, n);
+            if (surfaces_near(&s, &other, 0.0)) {
+                lmi_mover_rouse(world, mover);
+            }
+        }
+    }
+}
+
+/* --- islands: a node is the slot of a body, or of a mover with LMI_ISLAND_OF_MOVER --- */
+
+static uint32_t *island_at(lm_world *world, uint32_t node)
+{
+    return node & LMI_ISLAND_OF_MOVER ? &mover_at(world, node & ~LMI_ISLAND_OF_MOVER)->island
+                                      : &lmi_body_in_step(world, node)->island;
+}
+
+static uint32_t root_of(lm_world *world, uint32_t node)
+{
+    while (*island_at(world, node) != node) {
+        node = *island_at(world, node);
+    }
+    return node;
+}
+
+static bool sleeps(const lm_world *world, uint32_t node)
+{
+    return node & LMI_ISLAND_OF_MOVER ? mover_at(world, node & ~LMI_ISLAND_OF_MOVER)->asleep
+                                      : lmi_body_at(world, node)->asleep;
+}
+
+/* The lowest node of an island is its name. */
+static void join_two(lm_world *world, uint32_t one, uint32_t other)
+{
+    if (!sleeps(world, one) && !sleeps(world, other)) {
+        uint32_t a = root_of(world, one), b = root_of(world, other);
+        *island_at(world, a > b ? a : b) = a > b ? b : a;
+    }
+}
+
+/* --- movers that have a mass --- */
+
+/* Whoever may touch a collider of a mover with mass, and sleeps where that one is awake or is awake where that one sleeps: both are
+ * awake then. `join` instead: both are of one island. */
+static void each_near(lm_world *world, const lmi_surface *s, bool join)
+{
+    const lmi_mover *mover = mover_at(world, s->mover);
+    LMI_POOL_EACH(&world->bodies, n)
+    {
+        lmi_body *body = lmi_body_in_step(world, n);
+        bool apart = body->asleep != mover->asleep;
+        if (body->disabled || (!join && !apart) || !lmi_may_collide(body, s->group, s->mask) ||
+            !is_near(body, s, NULL, 0.0)) {
+            continue;
+        }
+        if (join) {
+            join_two(world, n, LMI_ISLAND_OF_MOVER | s->mover);
+        } else {
+            lmi_body_rouse(world, body);
+            lmi_mover_rouse(world, s->mover);
+        }
+    }
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        uint32_t slot = LMI_POOL_AT(&world->colliders, lmi_collider, n)->mover;
+        if (slot == LMI_NONE || slot == s->mover || !(mover_at(world, slot)->mass > 0.0f) ||
+            (!join && mover_at(world, slot)->asleep == mover->asleep)) {
+            continue;
+        }
+        lmi_surface other = lmi_surface_place(world, n);
+        if (!(other.group & s->mask) || !(s->group & other.mask) || !surfaces_near(&other, s, 0.0)) {
+            continue;
+        }
+        if (join) {
+            join_two(world, LMI_ISLAND_OF_MOVER | slot, LMI_ISLAND_OF_MOVER | s->mover);
+        } else {
+            lmi_mover_rouse(world, slot);
+            lmi_mover_rouse(world, s->mover);
+        }
+    }
+}
+
+static void rigids_near(lm_world *world, bool join)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        uint32_t mover = LMI_POOL_AT(&world->colliders, lmi_collider, n)->mover;
+        if (mover != LMI_NONE && mover_at(world, mover)->mass > 0.0f) {
+            lmi_surface s = lmi_surface_place(world, n);
+            each_near(world, &s, join);
+        }
+    }
+}
+
+/* Movers with mass that sleep near a collider that moves as told. */
+static void rouse_rigids(lm_world *world, const lmi_surface *s, const lmi_mover *mover, double seconds)
+{
+    LMI_POOL_EACH(&world->colliders, n)
+    {
+        uint32_t slot = LMI_POOL_AT(&world->colliders, lmi_collider, n)->mover;
+        if (slot != LMI_NONE && mover_at(world, slot)->asleep) {
+            lmi_surface other = lmi_surface_place(world, n);
+            double way = mover ? way_of(mover, reach_of(s, other.bound_lower, other.bound_upper), seconds) : 0.0;
+            if (surfaces_near(s, &other, way)) {
+                lmi_mover_rouse(world, slot);
+            }
+        }
+    }
+}
+
+/* What is at the end of a joint: a node of islands, or LMI_NONE. */
+static uint32_t node_of(const lm_world *world, const lmi_joint_end *end)
+{
+    bool rigid = end->mover != LMI_NONE && mover_at(world, end->mover)->mass > 0.0f;
+    return end->body != LMI_NONE ? end->body : rigid ? LMI_ISLAND_OF_MOVER | end->mover : LMI_NONE;
+}
+
+static void rouse_node(lm_world *world, uint32_t node)
+{
+    if (node & LMI_ISLAND_OF_MOVER) {
+        lmi_mover_rouse(world, node & ~LMI_ISLAND_OF_MOVER);
+    } else {
+        lmi_body_rouse(world, lmi_body_at(world, node));
+    }
+}
+
+/* Whoever is joined to something that moves as told is awake, and two that are joined sleep together. */
+static void rouse_joined(lm_world *world, const lmi_joint *joint, double seconds)
+{
+    uint32_t node[2] = {node_of(world, &joint->end[0]), node_of(world, &joint->end[1])};
+    for (int e = 0; e < 2; e++) {
+        uint32_t mover = joint->end[e].mover;
+        if (node[e] == LMI_NONE && node[1 - e] != LMI_NONE && mover != LMI_NONE &&
+            moves(mover_at(world, mover), seconds)) {
+            rouse_node(world, node[1 - e]);
+        }
+    }
+    bool rigid = (node[0] != LMI_NONE && node[1] != LMI_NONE) && ((node[0] | node[1]) & LMI_ISLAND_OF_MOVER);
+    if (rigid && sleeps(world, node[0]) != sleeps(world, node[1])) {
+        rouse_node(world, node[0]);
+        rouse_node(world, node[1]);
+    }
 }
 
 /* Whoever is near something that moves is awake, and stays so. */
 static void rouse_moved(lm_world *world, double seconds)
 {
+    rigids_near(world, false);
     LMI_POOL_EACH(&world->colliders, n)
     {
         const lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         const lmi_mover *mover = c->mover == LMI_NONE ? NULL : LMI_POOL_AT(&world->movers, lmi_mover, c->mover);
+        if (mover && mover->mass > 0.0f) {
+            continue;
+        }
         const lmi_mesh *mesh = c->solid.mesh;
         if (!(mover && moves(mover, seconds)) && !(mesh && mesh->motion && mesh->motion->has_target)) {
             continue;
         }
         lmi_surface s = lmi_surface_place(world, n);
+        rouse_rigids(world, &s, mover, seconds);
         LMI_POOL_EACH(&world->bodies, k)
         {
             lmi_body *body = lmi_body_in_step(world, k);
@@ -128,16 +321,7 @@ static void rouse_moved(lm_world *world, double seconds)
             lmi_body_rouse(world, lmi_body_at(world, pin->body));
         }
     }
-    LMI_POOL_EACH(&world->joints, n)
-    {
-        const lmi_joint_end *end = LMI_POOL_AT(&world->joints, lmi_joint, n)->end;
-        for (int e = 0; e < 2; e++) {
-            uint32_t mover = end[e].mover, body = end[1 - e].body;
-            if (mover != LMI_NONE && moves(LMI_POOL_AT(&world->movers, lmi_mover, mover), seconds)) {
-                lmi_body_rouse(world, lmi_body_at(world, body));
-            }
-        }
-    }
+    LMI_POOL_EACH(&world->joints, n) { rouse_joined(world, LMI_POOL_AT(&world->joints, lmi_joint, n), seconds); }
 }
 
 /* --- in and out of batches --- */
@@ -198,6 +382,12 @@ void lmi_sleep_undo(lm_world *world)
         body->asleep = world->sleep.enabled ? body->was_asleep : body->asleep;
         body->still = world->sleep.enabled ? body->was_still : body->still;
     }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = mover_at(world, n);
+        mover->asleep = world->sleep.enabled ? mover->was_asleep : mover->asleep;
+        mover->still = world->sleep.enabled ? mover->was_still : mover->still;
+    }
 }
 
 bool lmi_sleep_prepare(lm_world *world, double seconds)
@@ -208,6 +398,11 @@ bool lmi_sleep_prepare(lm_world *world, double seconds)
             lmi_body *body = lmi_body_in_step(world, n);
             body->was_asleep = body->asleep;
             body->was_still = body->still;
+        }
+        LMI_POOL_EACH(&world->movers, n)
+        {
+            mover_at(world, n)->was_asleep = mover_at(world, n)->asleep;
+            mover_at(world, n)->was_still = mover_at(world, n)->still;
         }
         rouse_moved(world, seconds);
     }
@@ -258,30 +453,26 @@ static void watch_batch(void *context, uint32_t index)
     }
 }
 
-static uint32_t root_of(const lm_world *world, uint32_t slot)
+static void watch_rigid(const lm_world *world, lmi_mover *mover, float seconds)
 {
-    while (lmi_body_at(world, slot)->island != slot) {
-        slot = lmi_body_at(world, slot)->island;
-    }
-    return slot;
-}
-
-/* The lowest slot of an island is its name. */
-static void join_two(lm_world *world, uint32_t one, uint32_t other)
-{
-    if (!lmi_body_at(world, one)->asleep && !lmi_body_at(world, other)->asleep) {
-        uint32_t a = root_of(world, one), b = root_of(world, other);
-        lmi_body_in_step(world, a > b ? a : b)->island = a > b ? b : a;
+    if (lmi_rigid_yields(mover)) {
+        double speed = dvec_length(dvec_from(mover->velocity)) + mover->size * dvec_length(dvec_from(mover->spin));
+        mover->still = speed <= (double)world->sleep.speed ? lmi_minf(mover->still + seconds, 1e6f) : 0.0f;
     }
 }
 
-/* Joins awake bodies that touch, or that a joint connects. */
+/* Joins awake bodies and movers that touch, or that a joint connects. */
 static void join_islands(lm_world *world)
 {
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_in_step(world, n);
         body->island = body->asleep ? body->island : n;
+    }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = mover_at(world, n);
+        mover->island = mover->asleep ? mover->island : LMI_ISLAND_OF_MOVER | n;
     }
     const lmi_touching_list *now = &world->touchings->now;
     for (uint32_t n = 0; n < now->count; n++) {
@@ -293,14 +484,21 @@ static void join_islands(lm_world *world)
     LMI_POOL_EACH(&world->joints, n)
     {
         const lmi_joint *j = LMI_POOL_AT(&world->joints, lmi_joint, n);
-        if (lmi_joint_acts(j) && j->end[0].body != LMI_NONE && j->end[1].body != LMI_NONE) {
-            join_two(world, j->end[0].body, j->end[1].body);
+        uint32_t a = node_of(world, &j->end[0]), b = node_of(world, &j->end[1]);
+        if (lmi_joint_acts(j) && a != LMI_NONE && b != LMI_NONE) {
+            join_two(world, a, b);
         }
     }
+    rigids_near(world, true);
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_in_step(world, n);
         body->island = body->asleep ? body->island : root_of(world, n);
+    }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = mover_at(world, n);
+        mover->island = mover->asleep ? mover->island : root_of(world, LMI_ISLAND_OF_MOVER | n);
     }
 }
 
@@ -330,24 +528,43 @@ static void fall_asleep(lmi_body *body)
     body->asleep = true;
 }
 
-/* One that may not sleep, or not yet, keeps the whole island awake: its first body is told. */
+static bool *roused_at(lm_world *world, uint32_t node)
+{
+    return node & LMI_ISLAND_OF_MOVER ? &mover_at(world, node & ~LMI_ISLAND_OF_MOVER)->roused
+                                      : &lmi_body_in_step(world, node)->roused;
+}
+
+static bool rigid_rests(const lm_world *world, const lmi_mover *mover)
+{
+    return mover->may_sleep && mover->still >= world->sleep.seconds;
+}
+
+/* One that may not sleep, or not yet, keeps the whole island awake: its first node is told. */
 static void judge_islands(lm_world *world)
 {
     join_islands(world);
+    LMI_POOL_EACH(&world->movers, n) { mover_at(world, n)->roused = false; }
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->roused = false; }
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
         if (!body->asleep && !rests(world, body)) {
-            lmi_body_in_step(world, body->island)->roused = true;
+            *roused_at(world, body->island) = true;
+        }
+    }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        const lmi_mover *mover = mover_at(world, n);
+        if (lmi_rigid_yields(mover) && !rigid_rests(world, mover)) {
+            *roused_at(world, mover->island) = true;
         }
     }
 }
 
 /* After they have been judged. */
-static bool falls_asleep(const lm_world *world, const lmi_body *body)
+static bool falls_asleep(lm_world *world, const lmi_body *body)
 {
-    return !body->asleep && !lmi_body_at(world, body->island)->roused;
+    return !body->asleep && !*roused_at(world, body->island);
 }
 
 bool lmi_sleep_is_due(lm_world *world)
@@ -378,6 +595,14 @@ void lmi_sleep_fall(lm_world *world)
             fall_asleep(body);
         }
     }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        lmi_mover *mover = mover_at(world, n);
+        if (lmi_rigid_yields(mover) && !*roused_at(world, mover->island)) {
+            mover->velocity = mover->spin = (lm_vec3){0.0f, 0.0f, 0.0f};
+            mover->asleep = true;
+        }
+    }
     LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->roused = false; }
 }
 
@@ -388,6 +613,7 @@ void lmi_sleep_end(lm_world *world, double seconds)
     }
     watch w = {world, (float)seconds};
     lmi_workers_run(world->workers, watch_batch, &w, world->batch_count);
+    LMI_POOL_EACH(&world->movers, n) { watch_rigid(world, mover_at(world, n), (float)seconds); }
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_in_step(world, n);

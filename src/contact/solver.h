@@ -57,7 +57,7 @@ typedef struct lmi_stiff {
 
 /* A body that is in contacts. */
 typedef struct lmi_owner {
-    lmi_body *body;
+    lmi_body *body;                /* null: a mover, which has no particles */
     uint32_t first_place;          /* among all bodies', and of its particles among those that hold contacts */
     uint32_t first_run, run_count; /* of run_of_owner */
     uint32_t particles;            /* that it holds contacts with */
@@ -256,6 +256,24 @@ void lmi_islands_weigh(lmi_solver *solver);                      /* gives back w
 void lmi_islands_take_back(lmi_solver *solver);
 void lmi_islands_positions(lmi_solver *solver, uint32_t until);
 void lmi_islands_end(lmi_solver *solver); /* notes twists */
+
+/* A contact between two sides that answer as a whole in full and have no particles. */
+typedef struct lmi_stiff_def {
+    lmi_push *a, *b; /* b is null where it does not yield */
+    const void *wall;
+    lm_dvec3 place, normal; /* in the world; from b to a */
+    quad velocity_a, velocity_b;
+    double depth, friction, restitution;
+    quad braked; /* what it begins with */
+    float pressed;
+    uint32_t point;
+} lmi_stiff_def;
+
+/* After a side was given another mass. */
+void lmi_stiff_weigh(lmi_stiff *c);
+
+/* There must be room (lmi_solver_make_room). */
+void lmi_solver_add_stiff(lmi_solver *solver, const lmi_stiff_def *def);
 
 /* tell.c */
 void lmi_solver_tell(lmi_solver *solver);

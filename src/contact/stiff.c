@@ -155,7 +155,30 @@ static uint16_t keep_refs(const lmi_solver *s, size_t at, const lmi_push *push, 
 }
 
 /* Whether a wall has cut short the way of a. */
-static bool is_halted(const lmi_push *a, const lmi_push *b) { return !b && a->body->halted; }
+static bool is_halted(const lmi_push *a, const lmi_push *b) { return !b && a->body && a->body->halted; }
+
+/* What follows from where the sides of a contact are and how fast a comes, seen from b: u, and `changes`: where what can be moved is. */
+static void begin_solving(const lmi_solver *s, lmi_stiff *c, quad u, quad changes, float restitution)
+{
+    if (c->a->moved) {
+        u += lmi_push_velocity(c->a, c->arm_a);
+        changes += lmi_push_move(c->a, c->arm_a);
+    }
+    if (c->b && c->b->moved) {
+        u -= lmi_push_velocity(c->b, c->arm_b);
+        changes -= lmi_push_move(c->b, c->arm_b);
+    }
+    c->start = whole_now(c);
+    c->deep = mobility(c, c->normal);
+    c->approach = -quad_dot(u, c->normal);
+    c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
+    c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
+    c->idle = c->watched || !(c->deep > 0.0f);
+    if (c->b) {
+        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
+    }
+    c->level = c->depth + quad_dot(changes, c->normal);
+}
 
 /* Mobility, approach and what follows from them. */
 void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, const lmi_found *found, const lmi_ref *refs,
@@ -168,7 +191,7 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
                      .a = run->a,
                      .b = run->b,
                      .friction = found->friction,
-                     .ratio = run->b ? (float)(run->a->body->mean_mass / run->b->body->mean_mass) : 0.0f,
+                     .ratio = run->b ? (float)(run->a->unit / run->b->unit) : 0.0f,
                      .plain = a.plain,
                      .depth = found->depth,
                      /* What flew into a wall is not turned by it (contact/halt.h). */
@@ -177,7 +200,11 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
     c->count_a = keep_refs(s, at, run->a, refs, found->count_a);
     c->still = c->count_a ? zero_quad() : a.v;
     quad changes = c->count_a ? a.x : zero_quad(), u = a.v;
-    if (run->b) {
+    if (run->b && run->b->mover) { /* it is pushed where the point is, and moves as its surface does */
+        c->arm_b = without_w(a.x + quad_from(dvec_sub(run->a->body->origin, run->b->at)));
+        c->still -= extra;
+        u -= extra;
+    } else if (run->b) {
         b = stand_of(run->b, refs + found->count_a, found->count_b);
         c->plain += c->ratio * b.plain;
         c->arm_b = without_w(b.x - run->b->centre);
@@ -189,24 +216,35 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
         c->still -= extra;
         u -= extra;
     }
-    if (c->a->moved) {
-        u += lmi_push_velocity(c->a, c->arm_a);
-        changes += lmi_push_move(c->a, c->arm_a);
+    begin_solving(s, c, u, changes, found->restitution);
+}
+
+void lmi_stiff_weigh(lmi_stiff *c) { c->deep = mobility(c, c->normal); }
+
+void lmi_solver_add_stiff(lmi_solver *s, const lmi_stiff_def *def)
+{
+    lmi_run *run = s->run_count ? &s->runs[s->run_count - 1] : NULL;
+    if (!run || !run->stiff || run->a != def->a || run->b != def->b || run->wall != def->wall ||
+        run->first + run->count != s->stiff_count) {
+        run = &s->runs[s->run_count++];
+        *run = (lmi_run){.a = def->a, .b = def->b, .wall = def->wall, .first = s->stiff_count, .stiff = true};
     }
-    if (c->b && c->b->moved) {
-        u -= lmi_push_velocity(c->b, c->arm_b);
-        changes -= lmi_push_move(c->b, c->arm_b);
-    }
-    c->start = whole_now(c);
-    c->deep = mobility(c, c->normal);
-    c->approach = -quad_dot(u, c->normal);
-    c->bounce = c->approach > (float)LMI_BOUNCE_SPEED ? found->restitution * c->approach : 0.0f;
-    c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
-    c->idle = c->watched || !(c->deep > 0.0f);
-    if (c->b) {
-        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
-    }
-    c->level = c->depth + quad_dot(changes, c->normal);
+    run->count++;
+    lmi_stiff *c = &s->stiff[s->stiff_count++];
+    *c = (lmi_stiff){.normal = quad_from(def->normal),
+                     .braked = def->braked,
+                     .pressed = def->pressed,
+                     .a = def->a,
+                     .b = def->b,
+                     .friction = (float)def->friction,
+                     .ratio = def->b ? (float)(def->a->unit / def->b->unit) : 0.0f,
+                     .depth = (float)def->depth,
+                     .arm_a = quad_from(dvec_sub(def->place, def->a->at)),
+                     .arm_b = def->b ? quad_from(dvec_sub(def->place, def->b->at)) : zero_quad(),
+                     .extra = def->velocity_b,
+                     .point = def->point};
+    c->still = def->velocity_a - def->velocity_b;
+    begin_solving(s, c, c->still, zero_quad(), (float)def->restitution);
 }
 
 /* --- velocities --- */
@@ -273,7 +311,8 @@ static float sweep_velocity(const lmi_solver *s, lmi_stiff *c)
  *
  * on the bodies of an island, where u is the velocity of rigid bodies. It may be no more than S, what the heaviest side of a contact has
  * at LMI_BOUNCE_SPEED: points of a body at rest move a little as it deforms. Where it is, all impulses of the island are scaled by the f
- * for which f^2 B / 2 - f A = S. Momentum and spin are kept. Contacts with a side that does not answer as a whole in full do not count.
+ * for which f^2 B / 2 - f A = S. Momentum and spin are kept. Contacts with a side that does not answer as a whole in full do not count,
+ * nor do those of movers, which may carry bodies of any weight that do not answer as a whole.
  */
 
 typedef struct work {
@@ -285,7 +324,7 @@ static inline quad impulse_of(const lmi_stiff *c) { return c->pressed * c->norma
 
 static void add_work(const lmi_solver *s, lmi_stiff *c, work *w)
 {
-    double mass = c->a->body->mean_mass;
+    double mass = c->a->unit;
     (void)s;
     w->a -= mass * quad_dot(impulse_of(c), c->start);
     w->b += mass * quad_dot(impulse_of(c), whole_now(c) - c->start);
@@ -307,7 +346,7 @@ static void each_weighed(const lmi_solver *s, const lmi_island *island, work *w,
         const lmi_run *run = &s->runs[s->run_of_island[island->first_run + n]];
         for (uint32_t k = 0; k < run->count; k++) {
             lmi_stiff *c = &s->stiff[run->first + k];
-            if (!c->idle && c->count_a + c->count_b == 0) {
+            if (!c->idle && c->count_a + c->count_b == 0 && !c->a->mover && !(c->b && c->b->mover)) {
                 each(s, c, w);
             }
         }
@@ -328,8 +367,21 @@ void lmi_islands_weigh(lmi_solver *s) { lmi_solver_run(s, weigh_island, s->islan
 
 /* --- positions --- */
 
+/* Of a contact of a mover: all of the way that the impulse was good for. Shares would differ from contact to contact, and of those that
+ * a light mover has above and below it, each much more than it weighs, nothing but the small difference must be left. */
+static void take_back_all(const lmi_solver *s, lmi_stiff *c)
+{
+    c->shifted = s->h * c->pressed;
+    give_shift(s, c, c->shifted * c->normal + s->h * c->braked);
+    c->level -= LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
+}
+
 static void take_back(const lmi_solver *s, lmi_stiff *c)
 {
+    if (c->a->mover || (c->b && c->b->mover)) {
+        take_back_all(s, c);
+        return;
+    }
     if (c->pressed > 0.0f) {
         /* The time in which it has slid along. */
         float slid = is_halted(c->a, c->b) ? (float)(c->a->body->moved * s->h) : s->h;
@@ -372,7 +424,8 @@ static void note_twist(const lmi_solver *s, const lmi_stiff *c)
 {
     quad shift = c->shifted * c->normal + s->h * c->braked, impulse = c->pressed * c->normal + c->braked;
     quad u = shifted_velocity(s, c->a, side_a(s, c), c->arm_a) - shifted_velocity(s, c->b, side_b(s, c), c->arm_b);
-    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(c->extra, impulse)), c->a->body->mean_mass);
+    quad off = c->b->mover ? zero_quad() : c->extra;
+    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(off, impulse)), c->a->unit);
     double share = lmi_push_twist_share(c->a, c->b), speed = quad_length(u);
     lmi_push_twist(c->a, dvec_scale(twist, share), speed);
     lmi_push_twist(c->b, dvec_scale(twist, 1.0 - share), speed);

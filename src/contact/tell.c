@@ -6,7 +6,7 @@
  * for each run.
  */
 #include "collide/wrench.h"
-#include "contact/solver.h"
+#include "contact/rigid_contact.h"
 
 /* A contact that was solved, soft or stiff. */
 typedef struct solved {
@@ -118,10 +118,18 @@ static void add_place(const lmi_solver *s, const lmi_run *run, uint32_t c, const
 
 /* --- each body --- */
 
+/* Whether a body touches a collider, which may be that of a mover with mass. */
+static bool is_wall(const lmi_run *run) { return !run->b || run->b->mover; }
+
 /* A run that an owner is side a of. */
 static void tell_run(lmi_solver *s, uint32_t index)
 {
     const lmi_run *run = &s->runs[index];
+    if (run->a->mover) {
+        lmi_rigids_tell(s, run);
+        return;
+    }
+    const bool wall = is_wall(run);
     lmi_body *body = run->a->body;
     const lmi_touch *touch = &body->touch;
     lmi_touching sum = {.weight = 0.0};
@@ -136,7 +144,7 @@ static void tell_run(lmi_solver *s, uint32_t index)
         if (is.point != LMI_NONE && !run->forgets && !body->asleep && !is.near) {
             remember(&touch->warm[touch->count + is.point], &is, run->stiff);
         }
-        if (!run->b) {
+        if (wall) {
             lm_dvec3 given = dvec_scale(quad_to(is.pressed * is.normal + is.braked), body->mean_mass);
             body->outside_impulse = dvec_add(body->outside_impulse, given);
             body->contacts += is.pressed > 0.0f || is.shifted > 0.0f;
@@ -149,13 +157,13 @@ static void tell_run(lmi_solver *s, uint32_t index)
             add_place(s, run, c, &is, &sum);
         }
     }
-    if (!run->b) {
+    if (wall) {
         lmi_wrench_of_surface(s->world, run->wall, body->origin, impulse, moment);
     }
     if (!body->touched || !(sum.weight > 0.0)) {
         return;
     }
-    if (run->b) {
+    if (!wall) {
         sum.fresh = solved_any; /* both are awake now: what was given and taken back again may leave a trace */
         s->sums[index] = sum;
     } else {
@@ -209,7 +217,7 @@ void lmi_solver_tell(lmi_solver *s)
     lmi_solver_run(s, tell_owner, s->owner_count);
     for (uint32_t n = 0; n < s->run_count && s->room.events; n++) {
         const lmi_run *run = &s->runs[n];
-        if (run->b && s->sums[n].weight > 0.0) {
+        if (!is_wall(run) && s->sums[n].weight > 0.0) {
             lmi_touched_bodies(s->world, run->a->body, run->b->body, &s->sums[n]);
             if (s->sums[n].fresh) {
                 lmi_touched_wake(run->a->body, run->b->body);

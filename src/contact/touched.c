@@ -181,7 +181,7 @@ static void remember(lmi_solver *s, uint32_t index)
 static void enter_and_remember(lmi_solver *s, uint32_t index)
 {
     s->owners[index].particles = 0;
-    if (s->owners[index].run_count) {
+    if (s->owners[index].run_count && s->owners[index].body) { /* a mover holds no contact with particles */
         enter_owner(s, index);
         remember(s, index);
     }
@@ -259,11 +259,11 @@ static void give(const lmi_owner *owner, float *sums, float *to)
 static void give_piece(lmi_solver *s, uint32_t piece, float *to, bool both)
 {
     for (uint32_t n = piece * LMI_PIECE_OWNERS; n < (piece + 1) * LMI_PIECE_OWNERS && n < s->owner_count; n++) {
-        if (s->owners[n].run_count) {
+        if (s->owners[n].run_count && s->owners[n].body) {
             lmi_touched_each(s, n, true, both ? add_both : add_impulses);
             give(&s->owners[n], s->gained, to);
         }
-        if (s->owners[n].run_count && both) {
+        if (s->owners[n].run_count && s->owners[n].body && both) {
             give(&s->owners[n], s->moved, s->x);
         }
     }

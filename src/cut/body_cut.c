@@ -7,6 +7,8 @@
 #include "fracture/fracture.h"
 #include "octree/octree_level.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/skin_open.h"
+#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
 
@@ -104,17 +106,44 @@ static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *bla
     return result;
 }
 
+/* Whether blades cut the skin of a lattice along themselves; else it opens between links, as one does that breaks by strain. */
+static bool is_clipped(const lmi_body *body)
+{
+    const lmi_fracture *f = body->fracture;
+    return body->skin.vertex_count > 0 && (body->slit || !f || (!f->breaks && !f->broken));
+}
+
+static lm_result forget_opening(lm_world *world, lmi_body *body)
+{
+    lmi_opening_free(world, body->fracture->opening);
+    body->fracture->opening = NULL;
+    return LM_OK;
+}
+
 static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
                              const char **fault)
 {
     lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    lmi_slit_plan slit = {.material = blade->material};
+    bool clips = is_clipped(body);
     lm_result result = LM_ERROR_MEMORY;
-    if (triangles) {
-        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count);
+    if (triangles && (!clips || lmi_slit_meet(world, body, triangles, blade->triangle_count, &slit))) {
+        clips = clips && !slit.failed;
+        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count, !clips);
     }
     if (result == LM_OK && body->fracture) {
-        result = lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, &info->links);
+        result = clips ? forget_opening(world, body) : (lmi_fracture_open_links(world, body) ? LM_OK : LM_ERROR_MEMORY);
     }
+    if (result == LM_OK && body->fracture) {
+        result =
+            lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, clips ? &slit : NULL, &info->links);
+    } else if (result == LM_OK && clips && slit.met) { /* no chip is parted from another */
+        result = lmi_slit_make(world, body, &body->lattice->shape, &slit) ? LM_OK : LM_ERROR_MEMORY;
+        if (result == LM_OK) {
+            lmi_slit_carry_out(world, body, &slit);
+        }
+    }
+    lmi_slit_drop(world, &slit);
     if (result == LM_ERROR_LIMIT) {
         *fault = "the lattice's regions have too many particles for it to be cut";
     }

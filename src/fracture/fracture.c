@@ -299,7 +299,7 @@ static const char *fracture_fault(const lmi_body *body, const lm_fracture_def *d
 }
 
 /* The first definition of a body: from here on its links may break. */
-static lm_result begin_fracture(lm_world *world, lmi_body *body)
+static lm_result begin_fracture(lm_world *world, lmi_body *body, bool opens)
 {
     lmi_fracture *f = lmi_allocate(&world->memory, 1, sizeof *f);
     if (!f) {
@@ -311,19 +311,26 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body)
     if (f->chips) {
         lmi_lattice_find_chips(&body->lattice->shape, f->chips);
     }
-    bool ok = f->chips && f->deep && lmi_fracture_skin(world, body);
-    lm_result result = ok ? LM_OK : LM_ERROR_MEMORY;
+    f->whole_hash = lmi_hash_shape(body);
+    bool ok = f->chips && f->deep;
+    opens = opens && body->skin.vertex_count;
+    lmi_opening *opening = ok && opens ? lmi_fracture_opening(world, body) : NULL;
+    lm_result result = ok && (!opens || opening) ? LM_OK : LM_ERROR_MEMORY;
     lmi_lattice_breaks none = {0};
     result = result == LM_OK ? lmi_fracture_start(world, body, &none, true) : result;
     if (result != LM_OK) {
+        lmi_opening_free(world, opening);
         lmi_fracture_free(world, body);
     } else {
         lmi_fracture_find_deep(body);
+        if (opening) {
+            lmi_fracture_show(world, body, opening);
+        }
     }
     return result;
 }
 
-lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def)
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens)
 {
     float *factors = def->factors ? lmi_allocate(&world->memory, body->place_count, sizeof *factors) : NULL;
     uint32_t *grains = def->grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *grains) : NULL;
@@ -332,7 +339,10 @@ lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_de
     bool room = (!def->factors || factors) && (def->grain == 0.0f || grains) &&
                 (!meets || lmi_touch_particles(world, body, &touch));
     lm_result result = room ? LM_OK : LM_ERROR_MEMORY;
-    result = result == LM_OK && !body->fracture ? begin_fracture(world, body) : result;
+    result = result == LM_OK && !body->fracture ? begin_fracture(world, body, opens) : result;
+    if (result == LM_OK && opens && !lmi_fracture_open_links(world, body)) {
+        result = LM_ERROR_MEMORY;
+    }
     if (result == LM_OK) {
         lmi_fracture *f = body->fracture;
         float *old_factors = f->factors;
@@ -381,7 +391,7 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lm_result result = lmi_fracture_set(world, body, def);
+    lm_result result = lmi_fracture_set(world, body, def, true);
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK : lmi_fail(world, result, "lm_body_set_fracture: %s", lm_result_text(result));
 }

@@ -22,6 +22,7 @@
 #include "world/world.h"
 
 struct lmi_opening;
+struct lmi_slit_plan;
 struct lmi_open_lists;
 
 /* A link that is stretched beyond its limit. */
@@ -71,8 +72,9 @@ void lmi_fracture_free(lm_world *world, lmi_body *body);
  * lattice gets its constants too. On failure nothing has changed. */
 lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed);
 
-/* Lets a lattice break as a sound definition says. On failure nothing has changed. */
-lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def);
+/* Lets a lattice break as a sound definition says. `opens`: its skin opens between the links that break; else blades cut it
+ * (skin/slit.h). On failure nothing has changed. */
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens);
 
 /* What follows from the definition: grains, which have room, and the lowest factor. */
 void lmi_fracture_derive(lmi_body *body);
@@ -101,9 +103,10 @@ uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
 /* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
 bool lmi_fracture_step(lm_world *world);
 
-/* Breaks what a blade, given from the body's origin, parts: links from chip to chip. Nothing has changed on failure. */
+/* Breaks what a blade, given from the body's origin, parts: links from chip to chip. `slit` (or null): the blade cuts the skin too. Nothing
+ * has changed on failure. */
 lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
-                           uint32_t triangle_count, uint32_t *broken);
+                           uint32_t triangle_count, struct lmi_slit_plan *slit, uint32_t *broken);
 
 /* The links that hold and that the blade parts, as strained ones. False when out of memory. */
 bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade);
@@ -111,11 +114,19 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *
 /* Before a cut: a lattice that cannot break gets links that only a blade or lm_body_break breaks, unless the blade parts none of
  * them; then it stays as it is, without fracture. On failure nothing has changed. */
 lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
-                                       uint32_t triangle_count);
+                                       uint32_t triangle_count, bool opens);
 
 /* Skins of bodies that can break (skin/skin_open.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
 bool lmi_fracture_skin(lm_world *world, lmi_body *body);
+
+/* From here on the skin, if there is one, opens between links: one that blades have cut is as it was given, and open where links are
+ * broken. False when out of memory; then nothing has changed. */
+bool lmi_fracture_open_links(lm_world *world, lmi_body *body);
+
+/* Its two halves: what may fail, and putting it in place. */
+struct lmi_opening *lmi_fracture_opening(lm_world *world, const lmi_body *body);
+void lmi_fracture_show(lm_world *world, lmi_body *body, struct lmi_opening *opening);
 
 /* ---- chips ----
  *

@@ -13,6 +13,7 @@
 #include "lattice/lattice_members.h"
 #include "lattice/lattice_motion.h"
 #include "skin/skin_open.h"
+#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
 #include "world/in_step.h"
@@ -501,8 +502,8 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_ERROR_MEMORY;
-    if (find_in_ball(world, body, centre, radius) && choose(world, body, UINT32_MAX) &&
-        reserve_breaks(world, world->break_count + body->fracture->chosen)) {
+    if (lmi_fracture_open_links(world, body) && find_in_ball(world, body, centre, radius) &&
+        choose(world, body, UINT32_MAX) && reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }
     if (result == LM_OK && body->fracture->plan) {
@@ -519,7 +520,7 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
 /* --- by a blade --- */
 
 lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
-                           uint32_t triangle_count, uint32_t *broken)
+                           uint32_t triangle_count, lmi_slit_plan *slit, uint32_t *broken)
 {
     lmi_memory *memory = &world->memory;
     lmi_blade blade;
@@ -530,9 +531,18 @@ lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const
         reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }
+    const bool opens = slit && (slit->met || body->fracture->chosen);
+    const lmi_break_plan *p = body->fracture->plan;
+    if (result == LM_OK && opens && !lmi_slit_make(world, body, p ? &p->next : &body->lattice->shape, slit)) {
+        drop_plan(world, body);
+        result = LM_ERROR_MEMORY;
+    }
     if (result == LM_OK && body->fracture->plan) {
         carry_out(world, slot, body);
         lmi_body_rouse(world, body);
+    }
+    if (result == LM_OK && opens) {
+        lmi_slit_carry_out(world, body, slit);
     }
     *broken = result == LM_OK ? body->fracture->chosen : 0;
     lmi_blade_free(&blade, memory);

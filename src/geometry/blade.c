@@ -182,10 +182,23 @@ typedef struct stretch {
     lmi_box box;
 } stretch;
 
+/* Whether a way passes a box by: both lie apart along a direction across the way and an axis. A hair's breadth counts as near. */
+static bool passes_by(const stretch *way, const lmi_box *box)
+{
+    lm_dvec3 half = dvec_scale(dvec_sub(box->high, box->low), 0.5), d = dvec_sub(way->to, way->from);
+    lm_dvec3 off = dvec_sub(way->from, dvec_add(box->low, half));
+    const double far = fabs(off.x) + fabs(off.y) + fabs(off.z), hair = 1e-9 * (far + half.x + half.y + half.z);
+    lm_dvec3 apart = dvec_cross(d, off), size = dvec(fabs(d.x), fabs(d.y), fabs(d.z));
+    return fabs(apart.x) > size.y * (half.z + hair) + size.z * (half.y + hair) ||
+           fabs(apart.y) > size.z * (half.x + hair) + size.x * (half.z + hair) ||
+           fabs(apart.z) > size.x * (half.y + hair) + size.y * (half.x + hair);
+}
+
 /* Whether a triangle of a node touches the box or, where there is a way, crosses it. */
 static bool any(const lmi_blade *b, place at, const lmi_box *box, const stretch *way)
 {
-    if (!touch(box, b->boxes[at.node].low, b->boxes[at.node].high)) {
+    const lmi_box *around = &b->boxes[at.node];
+    if (!touch(box, around->low, around->high) || (way && passes_by(way, around))) {
         return false;
     }
     if (!is_leaf(at)) {

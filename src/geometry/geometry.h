@@ -7,7 +7,8 @@
  *
  *   voxel.h     cells that a mesh touches and encloses       distance.h  signed distances on a grid
  *   nearest.h   the points nearest to a place                triangle.h  one triangle
- *   blade.h     triangles that cut
+ *   blade.h     triangles that cut                           sheet.h     blades made ready to clip
+ *   clip.h      surfaces that sheets go through
  */
 #ifndef LMI_GEOMETRY_H
 #define LMI_GEOMETRY_H

@@ -31,6 +31,12 @@ const char *lmi_gpu_reason(const lm_world *world)
     if (world->joints.alive) {
         return "joints";
     }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        if (LMI_POOL_AT(&world->movers, lmi_mover, n)->mass > 0.0f) {
+            return "movers with mass";
+        }
+    }
     if (world->substep_function) {
         return "a substep function";
     }

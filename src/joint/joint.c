@@ -141,7 +141,7 @@ static const char *ends_fault(const lm_world *world, const lmi_joint *j)
             return "a patch has no three particles that are not in a line, to keep an angle with";
         }
     }
-    return j->end[0].body == j->end[1].body && lmi_patches_share(&j->end[0], &j->end[1])
+    return j->end[0].body != LMI_NONE && j->end[0].body == j->end[1].body && lmi_patches_share(&j->end[0], &j->end[1])
                ? "the patches of one body share particles"
                : NULL;
 }
@@ -176,6 +176,8 @@ static void rouse(lm_world *world, const lmi_joint *j)
     for (int e = 0; e < 2; e++) {
         if (j->end[e].body != LMI_NONE) {
             lmi_body_rouse(world, lmi_body_at(world, j->end[e].body));
+        } else if (j->end[e].mover != LMI_NONE) {
+            lmi_mover_rouse(world, j->end[e].mover);
         }
     }
 }
@@ -190,14 +192,21 @@ static void count_ends(lm_world *world, const lmi_joint *j, int by)
     }
 }
 
+static bool is_rigid(const lm_world *world, const lmi_joint_end *end)
+{
+    return end->mover != LMI_NONE && LMI_POOL_AT(&world->movers, lmi_mover, end->mover)->mass > 0.0f;
+}
+
+static bool yields(const lm_world *world, const lmi_joint_end *end)
+{
+    return end->body != LMI_NONE || is_rigid(world, end);
+}
+
 static const char *def_fault(const lm_joint_def *def)
 {
     lm_dvec3 axis = dvec_from(def->axis);
     if ((unsigned)def->kind >= LM_JOINT_KIND_COUNT) {
         return "kind is not one of lm_joint_kind";
-    }
-    if (!def->a.body.slot && !def->b.body.slot) {
-        return "one of the ends must be a body";
     }
     return dvec_is_finite(axis) && dvec_length(axis) > 1e-12 ? NULL : "axis must not be 0";
 }
@@ -225,6 +234,13 @@ lm_result lm_joint_create(lm_world *world, const lm_joint_def *def, lm_joint_id 
     result = result == LM_OK ? find_end(world, &def->b, &j.end[1]) : result;
     if (result != LM_OK) {
         return result;
+    }
+    if (j.end[0].mover != LMI_NONE && j.end[0].mover == j.end[1].mover) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_joint_create: both ends are on the same mover");
+    }
+    if (!yields(world, &j.end[0]) && !yields(world, &j.end[1])) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_joint_create: one of the ends must be a body, or a mover with mass");
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
@@ -291,6 +307,11 @@ void lmi_joints_leave_mover(lm_world *world, uint32_t mover)
                 end->frame = lmi_dmat_multiply(&m->rotation, &end->frame);
                 end->mover = LMI_NONE;
             }
+        }
+        const lmi_joint *j = LMI_POOL_AT(&world->joints, lmi_joint, n);
+        if (j->end[0].body == LMI_NONE && j->end[1].body == LMI_NONE && !is_rigid(world, &j->end[0]) &&
+            !is_rigid(world, &j->end[1])) {
+            destroy(world, n); /* it would hold the world to itself */
         }
     }
 }

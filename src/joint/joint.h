@@ -85,7 +85,8 @@ bool lmi_patch_has_frame(const lmi_body *body, const lmi_joint_end *end);
 /* --- side.c: an end as a rigid body, in world coordinates --- */
 
 typedef struct lmi_side {
-    lmi_body *body;      /* whose particles are to be moved; null: it does not yield */
+    lmi_body *body;      /* whose particles are to be moved; null: it does not yield, or is a mover */
+    lmi_mover *mover;    /* with mass, to be moved; else null */
     lm_dvec3 centre;     /* of mass; of what does not yield, of its frame */
     dmat3 rotation;      /* of its frame */
     double inverse_mass; /* 1/kg */

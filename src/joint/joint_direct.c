@@ -19,24 +19,33 @@
 
 /* --- which patches are the same --- */
 
-static bool is_same(const lmi_joint_end *a, const lmi_joint_end *b)
+/* Whether an end is on a mover that yields: one that has a mass. */
+static bool is_rigid(const lm_world *world, const lmi_joint_end *end)
 {
+    return end->mover != LMI_NONE && LMI_POOL_AT(&world->movers, lmi_mover, end->mover)->mass > 0.0f;
+}
+
+static bool is_same(const lm_world *world, const lmi_joint_end *a, const lmi_joint_end *b)
+{
+    if (a->body == LMI_NONE && a->mover == b->mover && is_rigid(world, a)) {
+        return true;
+    }
     return a->body != LMI_NONE && a->body == b->body && a->count == b->count &&
            memcmp(a->particles, b->particles, a->count * sizeof *a->particles) == 0;
 }
 
-static bool are_coupled(const lmi_joint *a, const lmi_joint *b)
+static bool are_coupled(const lm_world *world, const lmi_joint *a, const lmi_joint *b)
 {
-    return is_same(&a->end[0], &b->end[0]) || is_same(&a->end[0], &b->end[1]) || is_same(&a->end[1], &b->end[0]) ||
-           is_same(&a->end[1], &b->end[1]);
+    return is_same(world, &a->end[0], &b->end[0]) || is_same(world, &a->end[0], &b->end[1]) ||
+           is_same(world, &a->end[1], &b->end[0]) || is_same(world, &a->end[1], &b->end[1]);
 }
 
 /* Whether some ends of two joints share particles without being the same. */
-static bool do_overlap(const lmi_joint *a, const lmi_joint *b)
+static bool do_overlap(const lm_world *world, const lmi_joint *a, const lmi_joint *b)
 {
     for (int e = 0; e < 4; e++) {
         const lmi_joint_end *one = &a->end[e / 2], *other = &b->end[e % 2];
-        if (one->body != LMI_NONE && one->body == other->body && !is_same(one, other) &&
+        if (one->body != LMI_NONE && one->body == other->body && !is_same(world, one, other) &&
             lmi_patches_share(one, other)) {
             return true;
         }
@@ -50,7 +59,7 @@ static uint32_t first_coupled(const lm_world *world, uint32_t n)
     const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, n);
     uint32_t first = 0;
     while (first < n && !(lmi_pool_used(&world->joints, first) &&
-                          are_coupled(LMI_POOL_AT(&world->joints, lmi_joint, first), joint))) {
+                          are_coupled(world, LMI_POOL_AT(&world->joints, lmi_joint, first), joint))) {
         first++;
     }
     return first;
@@ -84,6 +93,7 @@ static uint64_t structure_of(const lm_world *world)
         for (int e = 0; e < 2; e++) {
             const lmi_joint_end *end = &joint->end[e];
             hash = lmi_hash_word(hash, end->body);
+            hash = is_rigid(world, end) ? lmi_hash_word(hash, (uint64_t)end->mover << 32 | 1) : hash;
             hash = lmi_hash_array(hash, end->particles, end->count * sizeof *end->particles);
         }
     }
@@ -107,7 +117,8 @@ bool lmi_direct_reserve(lm_world *world, lmi_joining *all)
             }
         }
         for (uint32_t k = 0; k < n && !overlaps; k++) {
-            overlaps = lmi_pool_used(&world->joints, k) && do_overlap(LMI_POOL_AT(&world->joints, lmi_joint, k), joint);
+            overlaps =
+                lmi_pool_used(&world->joints, k) && do_overlap(world, LMI_POOL_AT(&world->joints, lmi_joint, k), joint);
         }
         rows += own;
         numbers += own * (between + own);
@@ -137,7 +148,7 @@ static double between(const lm_world *world, const lmi_joined *a, const lmi_row 
     double sum = 0.0;
     for (int e = 0; e < 4; e++) {
         int i = e / 2, k = e % 2;
-        if (a->side[i].body && is_same(&one->end[i], &other->end[k])) {
+        if ((a->side[i].body || a->side[i].mover) && is_same(world, &one->end[i], &other->end[k])) {
             double both = dvec_dot(ra->lever[i], rb->turns[k]);
             if (!ra->angular && !rb->angular) {
                 both += a->side[i].inverse_mass * dvec_dot(ra->direction, rb->direction);
@@ -156,7 +167,7 @@ static void lay_out(const lm_world *world, lmi_joining *all)
     for (uint32_t n = 0; n < all->count; n++) {
         const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, all->joined[n].joint);
         uint32_t k = 0;
-        while (k < n && !are_coupled(LMI_POOL_AT(&world->joints, lmi_joint, all->joined[k].joint), joint)) {
+        while (k < n && !are_coupled(world, LMI_POOL_AT(&world->joints, lmi_joint, all->joined[k].joint), joint)) {
             k++;
         }
         all->joined[n].coupled = k;

@@ -19,6 +19,7 @@
  * been given so far, L, in the right-hand side: -(u + b + g L); they begin with the forces of the last substep.
  */
 #include "base/compiler.h"
+#include "collide/rigid.h"
 #include "collide/wrench.h"
 #include "joint/joining.h"
 #include "skeleton/skeleton.h"
@@ -47,7 +48,7 @@ static lmi_row *add_row(lmi_joined *j, lm_dvec3 direction, bool angular, double 
     for (int e = 0; e < 2; e++) {
         const lmi_side *s = &j->side[e];
         r->lever[e] = angular ? direction : dvec_cross(dvec_sub(j->point, s->centre), direction);
-        r->turns[e] = s->body ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
+        r->turns[e] = s->body || s->mover ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
     }
     *(angular ? &j->turned : &j->apart) += error * error;
     return r;
@@ -122,7 +123,7 @@ void lmi_joint_errors(const lmi_joint *joint, const lmi_side *a, const lmi_side 
 /* --- springs --- */
 
 /* The mass, or the inertia about a direction, that a spring holds: those of the bodies as a whole, against each other. */
-static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi_row *r)
+static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi_side side[2], const lmi_row *r)
 {
     double inverse = 0.0;
     for (int e = 0; e < 2; e++) {
@@ -134,6 +135,12 @@ static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi
                            2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
             double mass = r->angular ? about * body->mean_mass : body->total_mass;
             inverse += mass > 0.0 ? 1.0 / mass : 0.0;
+        } else if (side[e].mover) {
+            const double *i = side[e].inertia;
+            lm_dvec3 d = r->direction;
+            double about = i[0] * d.x * d.x + i[1] * d.y * d.y + i[2] * d.z * d.z +
+                           2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
+            inverse += r->angular ? 1.0 / about : side[e].inverse_mass;
         }
     }
     return inverse > 0.0 ? 1.0 / inverse : 0.0;
@@ -141,9 +148,9 @@ static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi
 
 static double limit(double a, double most) { return a < most ? lmi_max(a, -most) : most; }
 
-static void soften(const lm_world *world, const lmi_joint *joint, lmi_row *r, double h)
+static void soften(const lm_world *world, const lmi_joint *joint, const lmi_side side[2], lmi_row *r, double h)
 {
-    double mass = joint->hertz > 0.0f ? held_mass(world, joint, r) : 0.0;
+    double mass = joint->hertz > 0.0f ? held_mass(world, joint, side, r) : 0.0;
     if (mass > 0.0) {
         double omega = 6.283185307179586 * joint->hertz, k = mass * omega * omega;
         double c = 2.0 * joint->damping_ratio * omega * mass;
@@ -266,6 +273,9 @@ static bool is_out(const lm_world *world, const lmi_joint_end *end)
 
 static bool is_asleep(const lm_world *world, const lmi_joint_end *end)
 {
+    if (end->mover != LMI_NONE) {
+        return !lmi_rigid_yields(LMI_POOL_AT(&world->movers, lmi_mover, end->mover));
+    }
     return end->body == LMI_NONE || lmi_body_at(world, end->body)->asleep;
 }
 
@@ -281,7 +291,7 @@ static void begin(const lmi_step *step, uint32_t index, lmi_joined *j)
     add_place(j, joint);
     add_turns(j, joint);
     for (int n = 0; n < j->count; n++) {
-        soften(world, joint, &j->rows[n], step->h);
+        soften(world, joint, j->side, &j->rows[n], step->h);
     }
     factorise(j);
 }

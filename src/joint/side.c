@@ -4,6 +4,7 @@
  * Reads particles, movers and bones; writes velocities and positions of particles. In double precision, particle by particle.
  */
 #include "base/rotation.h"
+#include "collide/rigid.h"
 #include "joint/joint.h"
 #include "skeleton/skeleton.h"
 #include "world/in_step.h"
@@ -41,6 +42,10 @@ static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint
 void lmi_side_look(lmi_side *s, const lmi_joint_end *end, double h)
 {
     const lmi_body *body = s->body;
+    if (s->mover) {
+        s->velocity = dvec_from(s->mover->velocity);
+        s->spin = dvec_from(s->mover->spin);
+    }
     if (!body) {
         return;
     }
@@ -115,10 +120,17 @@ static lmi_side side_of_holder(const lm_world *world, const lmi_joint_end *end, 
         holder = lmi_bone_carries(&s->bones[end->bone]);
     }
     dmat3 back = lmi_dmat_from_rotation_vector(dvec_scale(holder.spin, -h));
-    return (lmi_side){.centre = dvec_sub(holder.position, dvec_scale(holder.velocity, h)),
-                      .rotation = lmi_dmat_multiply(&back, &holder.rotation),
-                      .velocity = holder.velocity,
-                      .spin = holder.spin};
+    lmi_side s = {.centre = dvec_sub(holder.position, dvec_scale(holder.velocity, h)),
+                  .rotation = lmi_dmat_multiply(&back, &holder.rotation),
+                  .velocity = holder.velocity,
+                  .spin = holder.spin};
+    lmi_mover *mover = end->mover != LMI_NONE ? LMI_POOL_AT(&world->movers, lmi_mover, end->mover) : NULL;
+    if (mover && lmi_rigid_yields(mover)) {
+        s.mover = mover;
+        s.inverse_mass = 1.0 / mover->mass;
+        lmi_rigid_inertia(mover, &s.rotation, s.inertia);
+    }
+    return s;
 }
 
 lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h)
@@ -132,10 +144,15 @@ lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h)
 void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse, lm_dvec3 moment, double h)
 {
     lmi_body *body = s->body;
-    if (!body) {
+    if (!body && !s->mover) {
         return;
     }
     lm_dvec3 move = dvec_scale(impulse, s->inverse_mass), turn = lmi_dmat_solve_spin(s->inertia, moment);
+    if (s->mover) { /* it has moved already, and goes on by what changes */
+        lmi_rigid_push(s->mover, move, turn);
+        lmi_rigid_move(s->mover, dvec_scale(move, h), dvec_scale(turn, h));
+        return;
+    }
     for (uint32_t n = 0; n < end->count; n++) {
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));

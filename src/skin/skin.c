@@ -20,6 +20,7 @@
 #include "skin/skin_kernels.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/slit.h"
 #include "tets/embed_tets.h"
 #include "world/access.h"
 #include "world/body.h"
@@ -293,13 +294,17 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     }
     if (ok) {
         lmi_skin before = body->skin;
+        struct lmi_slit *slit = body->slit;
         body->skin = skin;
+        body->slit = NULL;
         ok = lmi_fracture_skin(world, body) && lmi_octree_cut_given_skin(world, body) &&
              lmi_grain_given_skin(world, body);
         if (ok) {
             lmi_skin_free(world, &before);
+            lmi_slit_free(world, slit);
         } else {
             body->skin = before;
+            body->slit = slit;
             lmi_skin_free(world, &skin);
         }
     }

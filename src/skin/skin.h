@@ -4,12 +4,13 @@
  *
  * reads   positions of particles, transforms of regions, links that are cut or broken
  * writes  vertices, normals and triangles of skins
- * uses    base fracture lattice match octree world; in sources also geometry cluster cut tets gpu
+ * uses    base geometry fracture lattice match octree world; in sources also cluster cut tets gpu
  *
  *   skin.c, rider.c  skins of clusters, and what vertices ride on          carry.c  from a surface to particles
  *   skin_kernels.c   lattices and tetrahedra, in lanes                       skin_octree.c  octrees
  *   surface.h     a surface divided along planes, to be opened                     skin_open.h  lattices that break
  *   skin_octree_cut.h (shell, look, plan)  octrees that are cut                    skin_grain.c  clusters and tetrahedra that are cut
+ *   slit.h (make, ride, walls)  lattices that blades cut
  *
  * Deformed vertices, for skins and ray picks.
  */

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "lattice/lattice_break.h"
 #include "skin/skin.h"
+#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
 
@@ -465,6 +466,11 @@ bool lmi_fracture_skin(lm_world *world, lmi_body *body)
     if (!f) {
         return true;
     }
+    if (body->slit) {
+        f->whole_hash = lmi_hash_shape(body);
+        body->shape_hash = f->whole_hash + f->links_hash;
+        return true;
+    }
     lmi_opening *opening = NULL;
     if (body->skin.vertex_count) {
         opening = lmi_opening_make(world, body, &body->skin);
@@ -483,6 +489,43 @@ bool lmi_fracture_skin(lm_world *world, lmi_body *body)
     }
     body->shape_hash = f->whole_hash + f->links_hash;
     return true;
+}
+
+lmi_opening *lmi_fracture_opening(lm_world *world, const lmi_body *body)
+{
+    return lmi_opening_make(world, body, body->slit ? &body->slit->whole : &body->skin);
+}
+
+void lmi_fracture_show(lm_world *world, lmi_body *body, lmi_opening *opening)
+{
+    lmi_fracture *f = body->fracture;
+    if (body->slit) {
+        lmi_skin_free(world, &body->skin);
+        body->skin = body->slit->whole;
+        memset(&body->slit->whole, 0, sizeof body->slit->whole);
+        lmi_slit_free(world, body->slit);
+        body->slit = NULL;
+    }
+    f->opening = opening;
+    f->whole_hash = lmi_hash_shape(body);
+    if (f->broken) {
+        f->whole = body->skin;
+        body->skin = opening->ready;
+        memset(&opening->ready, 0, sizeof opening->ready);
+    }
+    body->shape_hash = f->whole_hash + f->links_hash;
+}
+
+bool lmi_fracture_open_links(lm_world *world, lmi_body *body)
+{
+    if (body->fracture->opening || !body->skin.vertex_count) {
+        return true;
+    }
+    lmi_opening *opening = lmi_fracture_opening(world, body);
+    if (opening) {
+        lmi_fracture_show(world, body, opening);
+    }
+    return opening != NULL;
 }
 
 lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id id, uint32_t *sources)

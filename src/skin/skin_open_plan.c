@@ -72,17 +72,7 @@ void lmi_open_lists_free(lm_world *world, lmi_open_lists *lists)
 }
 
 /* Room for one more element in a list. */
-#define RESERVE(p, list, count, capacity)                                                                              \
-    reserve_one((p)->memory, (void *)&(list), &(capacity), (count), sizeof *(list))
-
-static bool reserve_one(lmi_memory *memory, void *list, uint32_t *capacity, uint32_t count, size_t size)
-{
-    void *array;
-    memcpy(&array, list, sizeof array);
-    bool ok = lmi_reserve(memory, &array, capacity, count + 1, size);
-    memcpy(list, &array, sizeof array);
-    return ok;
-}
+#define RESERVE(p, list, count, capacity) lmi_grow((p)->memory, &(list), &(capacity), (count) + 1, sizeof *(list))
 
 static bool add_fresh(planner *p, lmi_skin_copy copy)
 {

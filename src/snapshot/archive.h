@@ -177,7 +177,9 @@ static inline void visit_enum(archive *a, int *value, int count)
     uint32_t bits = (uint32_t)*value;
     visit_u32(a, &bits);
     refuse_if(a, bits >= (uint32_t)count);
-    *value = a->damaged ? 0 : (int)bits;
+    if (a->mode == LOAD) { /* saved into too small a buffer, it stays as it is */
+        *value = a->damaged ? 0 : (int)bits;
+    }
 }
 
 #define VISIT_ENUM(a, field, count)                                                                                    \

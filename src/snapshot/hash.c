@@ -183,6 +183,21 @@ uint64_t lmi_hash_shape(const lmi_body *body)
     return hash;
 }
 
+/* A mover that is pushed. */
+static uint64_t hash_rigid(const lmi_mover *mover, uint64_t hash)
+{
+    const lm_dvec3 p = mover->pose.position;
+    const lm_quat q = mover->pose.rotation;
+    const float values[10] = {
+        q.x,           q.y,           q.z,          q.w, mover->velocity.x, mover->velocity.y, mover->velocity.z,
+        mover->spin.x, mover->spin.y, mover->spin.z};
+    hash = hash_double(hash_double(hash_double(hash, p.x), p.y), p.z);
+    for (int i = 0; i < 10; i++) {
+        hash = hash_float(hash, values[i]);
+    }
+    return hash;
+}
+
 uint64_t lm_world_hash(const lm_world *world)
 {
     lmi_world_read(world);
@@ -191,6 +206,11 @@ uint64_t lm_world_hash(const lm_world *world)
     {
         hash = lmi_hash_word(hash, ((uint64_t)world->bodies.generations[n] << 32) | n);
         hash = hash_body(world, lmi_body_at(world, n), hash);
+    }
+    LMI_POOL_EACH(&world->movers, n)
+    {
+        const lmi_mover *mover = LMI_POOL_AT(&world->movers, lmi_mover, n);
+        hash = mover->mass > 0.0f ? hash_rigid(mover, lmi_hash_word(hash, n)) : hash;
     }
     return hash;
 }

@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "collide/rigid.h"
 #include "collide/wrench.h"
 #include "contact/touching.h"
 #include "cut/grain.h"
@@ -482,6 +483,34 @@ static void visit_body(archive *a, lm_world *world, lmi_body *body)
 
 /* --- everything else in a world --- */
 
+/* What a mover has that is pushed. */
+static void visit_rigid(archive *a, lmi_mover *m)
+{
+    visit_float(a, &m->mass);
+    visit_vec3(a, &m->moments);
+    visit_bool(a, &m->may_sleep);
+    visit_bool(a, &m->asleep);
+    visit_float(a, &m->still);
+    visit_u32(a, &m->island);
+    visit_u32(a, &m->warm_count);
+    bool sound = !lmi_rigid_fault(m->mass, m->moments) && m->still >= 0.0f && m->still <= 1e6f &&
+                 m->warm_count <= LMI_RIGID_WARM && (m->mass > 0.0f || (!m->asleep && m->warm_count == 0)) &&
+                 !(m->mass > 0.0f && m->has_target);
+    refuse_if(a, !sound);
+    for (uint32_t n = 0; n < m->warm_count && ok(a); n++) {
+        lmi_rigid_warm *w = &m->warm[n];
+        visit_u32(a, &w->own);
+        visit_u32(a, &w->other);
+        visit_u32(a, &w->feature);
+        visit_float(a, &w->pressed);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &w->braked[i]);
+            refuse_if(a, !(fabsf(w->braked[i]) <= 1e30f));
+        }
+        refuse_if(a, !(w->pressed >= 0.0f && w->pressed <= 1e30f));
+    }
+}
+
 void lmi_visit_mover(archive *a, lmi_mover *m)
 {
     visit_pose(a, &m->pose);
@@ -494,6 +523,7 @@ void lmi_visit_mover(archive *a, lmi_mover *m)
     bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
                  (!m->has_target || is_unit(m->target.rotation));
     refuse_if(a, !sound);
+    visit_rigid(a, m);
 }
 
 void lmi_visit_collider(archive *a, const lm_world *world, lmi_collider *c)
@@ -545,7 +575,8 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
     visit_index(a, &pin->mover, world->movers.slots, true);
     visit_count(a, &pin->count, 28);
     bool sound = ok(a) && lmi_pool_used(&world->bodies, pin->body) &&
-                 (pin->mover == LMI_NONE || lmi_pool_used(&world->movers, pin->mover));
+                 (pin->mover == LMI_NONE || lmi_pool_used(&world->movers, pin->mover)) &&
+                 (pin->mover == LMI_NONE || !(LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f));
     refuse_if(a, !sound);
     if (a->damaged) {
         pin->count = 0;

@@ -6,7 +6,10 @@
 #include "skin/skin.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/slit.h"
 #include "snapshot/archive.h"
+
+#include <math.h>
 
 static bool rider_is_sound(const lmi_riders *riders, uint32_t rider)
 {
@@ -71,6 +74,61 @@ static lmi_riders riders_of(const lmi_body *body, const lmi_skin *skin)
     return riders;
 }
 
+static void visit_slit_vertex(archive *a, lmi_skin *skin, lmi_slit *slit, uint32_t n)
+{
+    visit_vec3(a, &skin->rest_normals[n]);
+    refuse_if(a, !is_near(skin->rest_normals[n]));
+    visit_u32(a, &skin->sources[n]);
+    refuse_if(a, skin->sources[n] != LM_SKIN_INNER && skin->sources[n] >= slit->whole.vertex_count);
+    visit_index(a, &slit->point[n], n + 1, false);
+    refuse_if(a, ok(a) && slit->point[slit->point[n]] != slit->point[n]);
+    visit_float(a, &slit->uv[n][0]);
+    visit_float(a, &slit->uv[n][1]);
+    refuse_if(a, !(isfinite(slit->uv[n][0]) && isfinite(slit->uv[n][1])));
+    visit_u32(a, &slit->material[n]);
+}
+
+/* The skin as blades have cut it: how follows from where the body was then. */
+static void visit_slit(archive *a, lm_world *world, lmi_body *body)
+{
+    lmi_slit *slit = body->slit;
+    lmi_skin *skin = &body->skin;
+    lmi_visit_skin_counts(a, skin);
+    refuse_if(a, skin->vertex_count < slit->whole.vertex_count || skin->kind == LM_SKIN_REGIONS ||
+                     skin->weight_count != 8 * skin->vertex_count);
+    visit_u32(a, &slit->cuts);
+    if (!ok(a)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        skin->on_cells = true;
+    }
+    const lmi_riders riders = riders_of(body, skin);
+    lmi_visit_skin_arrays(a, world, skin, &riders);
+    if (a->mode == LOAD && ok(a)) {
+        const size_t count = slit->count = skin->vertex_count;
+        skin->sources = lmi_allocate(&world->memory, count, sizeof *skin->sources);
+        slit->point = lmi_allocate(&world->memory, count, sizeof *slit->point);
+        slit->uv = lmi_allocate(&world->memory, count, sizeof *slit->uv);
+        slit->material = lmi_allocate(&world->memory, count, sizeof *slit->material);
+        a->out_of_memory = !skin->sources || !slit->point || !slit->uv || !slit->material;
+    }
+    for (uint32_t n = 0; n < skin->vertex_count && ok(a); n++) {
+        visit_slit_vertex(a, skin, slit, n);
+    }
+    uint32_t walls = slit->wall_count;
+    visit_count(a, &walls, 36);
+    if (a->mode == LOAD && ok(a)) {
+        slit->walls = lmi_allocate(&world->memory, walls, sizeof *slit->walls);
+        slit->wall_count = slit->walls ? walls : 0;
+        a->out_of_memory = !slit->walls;
+    }
+    for (uint32_t n = 0; n < 3 * walls && ok(a); n++) {
+        visit_vec3(a, &slit->walls[n / 3][n % 3]);
+        refuse_if(a, !is_near(slit->walls[n / 3][n % 3]));
+    }
+}
+
 void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
     bool cut = body->fracture && body->fracture->whole.vertex_count;
@@ -78,11 +136,23 @@ void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
     if (lmi_octree_skin_is_cut(body->octree)) {
         skin = &body->octree->shell->whole;
     }
+    bool slit = body->slit != NULL;
+    if (body->lattice) {
+        visit_bool(a, &slit);
+    }
+    if (a->mode == LOAD && slit && ok(a)) {
+        body->slit = lmi_allocate(&world->memory, 1, sizeof *body->slit);
+        a->out_of_memory = !body->slit;
+    }
+    if (slit && ok(a)) {
+        skin = &body->slit->whole;
+    }
     lmi_skin none = {0};
     if (body->grain) { /* it follows from what the grain keeps */
         skin = &none;
     }
     lmi_visit_skin_counts(a, skin);
+    refuse_if(a, slit && skin->vertex_count == 0);
     if (skin->vertex_count == 0 || !ok(a)) {
         return;
     }
@@ -97,5 +167,8 @@ void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
     lmi_visit_skin_arrays(a, world, skin, &riders);
     if (a->mode == LOAD && ok(a)) {
         lmi_skin_find_rest_normals(skin, body->rest);
+    }
+    if (slit && ok(a)) {
+        visit_slit(a, world, body);
     }
 }

@@ -249,7 +249,8 @@ static void visit_drag_state(archive *a, lmi_drag *drag)
 static void visit_pin_state(archive *a, const lm_world *world, lmi_pin *pin)
 {
     visit_index(a, &pin->mover, world->movers.slots, true);
-    refuse_if(a, pin->mover != LMI_NONE && !lmi_pool_used(&world->movers, pin->mover));
+    bool has = ok(a) && pin->mover != LMI_NONE, used = has && lmi_pool_used(&world->movers, pin->mover);
+    refuse_if(a, has && (!used || LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f));
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
         visit_dvec3(a, &pin->targets[n]);
     }

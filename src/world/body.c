@@ -16,6 +16,7 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/slit.h"
 #include "touch/cube.h"
 #include "world/access.h"
 #include "world/elastic.h"
@@ -266,6 +267,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     }
     free_cubes(world, body);
     lmi_fracture_free(world, body);
+    lmi_slit_free(world, body->slit);
     lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
@@ -567,6 +569,25 @@ static lm_result create(lm_world *world, const lm_body_def *def, uint32_t *slot)
     return lmi_body_create_cloud(world, &plain, slot);
 }
 
+/* Frees a body with all that belongs to it; its slot stays taken. */
+static void take_out(lm_world *world, lmi_body *body, uint32_t slot)
+{
+    for (uint32_t n = 0; n < world->force_count; n++) {
+        if (world->forces[n].body == slot) {
+            world->forces[n].body = LMI_NONE;
+        }
+    }
+    lmi_body_rouse(world, body); /* what leans on it may fall */
+    lmi_joints_forget_body(world, slot);
+    lmi_pins_free(world, body);
+    lmi_drags_free(world, body);
+    lmi_skeleton_forget(world, body);
+    lmi_body_leave_batch(world, slot);
+    world->particles -= body->padded_count;
+    world->memberships -= body->membership_count;
+    lmi_body_free(world, body);
+}
+
 lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id)
 {
     assert(world && def && id);
@@ -580,8 +601,8 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
     lmi_body *body = result == LM_OK ? lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY) : NULL;
     if (body && !lmi_elastic_begin(world, body, def)) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
-        lm_body_id made = {lmi_pool_id(&world->bodies, slot).slot, lmi_pool_id(&world->bodies, slot).generation};
-        lm_body_destroy(world, made);
+        take_out(world, body, slot);
+        lmi_pool_revoke(&world->bodies, slot); /* the next one gets the same id */
     }
     lm_body_id none = {0, 0};
     *id = none;
@@ -601,22 +622,8 @@ lm_result lm_body_destroy(lm_world *world, lm_body_id id)
         return LM_ERROR_ID;
     }
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
-    uint32_t slot = id.slot - 1;
-    for (uint32_t n = 0; n < world->force_count; n++) {
-        if (world->forces[n].body == slot) {
-            world->forces[n].body = LMI_NONE;
-        }
-    }
-    lmi_body_rouse(world, body); /* what leans on it may fall */
-    lmi_joints_forget_body(world, slot);
-    lmi_pins_free(world, body);
-    lmi_drags_free(world, body);
-    lmi_skeleton_forget(world, body);
-    lmi_body_leave_batch(world, slot);
-    world->particles -= body->padded_count;
-    world->memberships -= body->membership_count;
-    lmi_body_free(world, body);
-    lmi_pool_remove(&world->bodies, slot);
+    take_out(world, body, id.slot - 1);
+    lmi_pool_remove(&world->bodies, id.slot - 1);
     return LM_OK;
 }
 

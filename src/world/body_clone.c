@@ -192,7 +192,7 @@ static bool copy_examples(lm_world *world, const lmi_body *from, lmi_body *to)
     return true;
 }
 
-static bool needs_snapshot(const lmi_body *body) { return body->octree || body->fracture || body->grain; }
+static bool needs_snapshot(const lmi_body *body) { return body->octree || body->fracture || body->grain || body->slit; }
 
 static lm_result copy_body(lm_world *world, const lmi_body *from, lmi_body *to, uint32_t slot)
 {

@@ -8,6 +8,7 @@
 #include "lattice/lattice_motion.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
+#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
 
@@ -35,7 +36,7 @@ static const char *filter_fault(const lmi_body *body, const lm_body_filter *filt
 /* The surface that others are to touch: the skin as it was given, or none. */
 static lmi_touch_mesh mesh_of(const lmi_body *body)
 {
-    const lmi_skin *skin = body->grain ? &body->grain->whole : &body->skin;
+    const lmi_skin *skin = body->grain ? &body->grain->whole : body->slit ? &body->slit->whole : &body->skin;
     return (lmi_touch_mesh){skin->vertices, skin->triangles, skin->vertex_count, skin->triangle_count};
 }
 

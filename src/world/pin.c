@@ -122,6 +122,10 @@ lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
     if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
     }
+    if (mover != LMI_NONE && LMI_POOL_AT(&world->movers, lmi_mover, mover)->mass > 0.0f) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_pin_create: the mover has a mass; glue the body to it (lm_joint_create)");
+    }
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (!held) {

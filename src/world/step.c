@@ -18,6 +18,7 @@
 #include "base/guard.h"
 #include "base/os.h"
 #include "collide/place.h"
+#include "collide/rigid.h"
 #include "collide/wrench.h"
 #include "contact/mutual.h"
 #include "contact/penalty.h"
@@ -38,6 +39,7 @@
 
 static bool reserve_all(lm_world *world, double seconds)
 {
+    lmi_rigids_prepare(world);
     if (!lmi_sleep_prepare(world, seconds)) {
         return false;
     }

@@ -113,6 +113,7 @@ typedef struct lmi_body {
     uint32_t group, mask;   /* bits: what it is, and what it touches */
     uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
+    bool faces_rigid;        /* it may touch a collider of a mover that has a mass; found when a step begins */
     lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
     float penalty;           /* N/m, as in the definition */
     struct lmi_cubes *cubes; /* depth cube maps of the bulk (touch/cube.h), once they were asked for */
@@ -153,6 +154,7 @@ typedef struct lmi_body {
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples;  /* null: none */
     struct lmi_fracture *fracture;  /* null: it cannot break */
+    struct lmi_slit *slit;          /* of a lattice whose skin blades have cut (skin/slit.h); null: none has */
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
@@ -321,7 +323,8 @@ void lmi_body_free_bulk(lm_world *world, lmi_body *body);
 /* Whether its contacts are found together with those of other bodies (contact/mutual.h). */
 static inline bool lmi_body_meets(const lmi_body *body)
 {
-    return !body->disabled && (body->bulk || (body->fracture && (body->mask != 0 || body->self_contact)));
+    return !body->disabled &&
+           (body->bulk || body->faces_rigid || (body->fracture && (body->mask != 0 || body->self_contact)));
 }
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */
@@ -362,6 +365,7 @@ static inline bool lmi_body_is_out(const lmi_body *body) { return body->asleep |
 
 /* contact/sleep.c: wakes a body and its island; everybody; whoever is near a collider. */
 void lmi_body_rouse(lm_world *world, const lmi_body *body);
+void lmi_mover_rouse(lm_world *world, uint32_t mover); /* one with mass, and its island */
 void lmi_rouse_all(lm_world *world);
 void lmi_rouse_near(lm_world *world, uint32_t collider);
 const char *lmi_sleep_fault(const lm_sleep *sleep); /* null when it is sound */

@@ -16,6 +16,7 @@
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin_octree_cut.h"
+#include "skin/slit.h"
 #include "snapshot/snapshot.h"
 #include "world/in_step.h"
 #include "world/world.h"
@@ -440,6 +441,7 @@ static void a_skin_that_reaches_far(void **context)
         assert_ok(lm_world_load(world, seed.bytes, seed.size));
         lmi_body *body = lmi_body_in_step(world, 0);
         lmi_skin *skin = body->grain      ? &body->grain->whole
+                         : body->slit     ? &body->slit->whole
                          : body->fracture ? &body->fracture->whole
                                           : &body->octree->shell->whole;
         skin->vertices[0] = (lm_vec3){-1e6f, -1e5f, -1e6f};

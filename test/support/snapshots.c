@@ -180,6 +180,16 @@ static lm_mover_id add_colliders_and_fields(lm_world *world)
         collider.mover = shape % 2 ? mover_id : collider.mover;
         check(lm_collider_create(world, &collider, &id));
     }
+    lm_mover_def rigid = lm_mover_def_default(); /* with mass, on the plane: it has contacts that it remembers */
+    lm_collider_def box = lm_collider_def_default();
+    lm_mover_id rigid_id;
+    lm_collider_id box_id;
+    rigid.pose.position = (lm_dvec3){6.0, 0.5, 0.0};
+    rigid.mass = 2.0f;
+    check(lm_mover_create(world, &rigid, &rigid_id));
+    box.shape = LM_SHAPE_BOX;
+    box.mover = rigid_id;
+    check(lm_collider_create(world, &box, &box_id));
     for (int kind = 0; kind < LM_FIELD_KIND_COUNT; kind++) {
         lm_field_def field = lm_field_def_default();
         lm_field_id id;

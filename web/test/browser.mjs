@@ -114,6 +114,23 @@ const tests = {
         await page.close();
     },
 
+    async tear() {
+        const page = await open("/page/?engine=simd#scene=widths&paused");
+        await tap(page, "tear");
+        const [x, y] = await middle(page), broken = () => page.evaluate(() => Math.max(...window.limberPage.session.world.bodies().map((body) => body.info().broken_links)));
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        assert.equal(await broken(), 0, "what is only held stays whole");
+        for (let n = 1; n <= 10; n++) {
+            await page.mouse.move(x, y + 25 * n);
+            await page.evaluate(() => window.limberPage.advance(4));
+        }
+        await page.mouse.up();
+        await page.screenshot({ path: join(shots, "tear.png") });
+        assert.ok((await broken()) > 0, "it has torn");
+        await page.close();
+    },
+
     async cutAndTravel() {
         const page = await open("/page/?engine=simd#scene=liver-cut&paused");
         await page.evaluate(() => window.limberPage.advance(5));

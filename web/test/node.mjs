@@ -146,6 +146,12 @@ const tests = {
         assert.equal(cut.parts, 2);
         assert.equal(new Set(body.values("piece")).size, 2);
         assert.ok(body.skin().sources.includes(0xffffffff), "it has inner faces");
+        const lattice = world.addLattice(limber.shape("box", { detail: 6 }), { particles: 300, position: [5, 2, 0] });
+        assert.equal(lattice.cut(Float64Array.of(5.03, 0, -5, 5.03, 0, 5, 5.03, 9, 0), Uint32Array.of(0, 1, 2), 7).parts, 2);
+        const { uvs, materials } = lattice.skinCuts();
+        assert.deepEqual([...new Set(materials)].sort(), [0, 7], "faces of the cut have the blade's material");
+        const across = [...uvs].filter((_, n) => materials[n >> 1] === 7);
+        assert.ok(Math.max(...across) - Math.min(...across) > 0.9, "and metres on the blade");
 
         limber.files.write("/cube.obj", new TextEncoder().encode("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"));
         const scene = limber.scene("/cube.obj");

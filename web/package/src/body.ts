@@ -303,15 +303,22 @@ export class Body {
     // ---- cuts, breaks, detail ----
 
     /** Cuts with a soup of triangles in the world. */
-    cut(vertices: Float64Array, triangles: Uint32Array): CutInfo {
+    cut(vertices: Float64Array, triangles: Uint32Array, material = 0): CutInfo {
         const { raw } = this.limber;
         const info = { links: 0, particles: 0, parts: 0, regions_found: 0 };
         this.limber.check(
             raw.lm_body_cut(this.world.address, this.id, {
-                ...raw.lm_blade_default(), vertices, vertex_count: vertices.length / 3, triangles, triangle_count: triangles.length / 3,
+                ...raw.lm_blade_default(), vertices, vertex_count: vertices.length / 3, triangles, triangle_count: triangles.length / 3, material,
             }, info),
         );
         return info;
+    }
+
+    /** Of faces that blades have cut into a lattice: metres on the blade, two for each vertex of the skin, and the blade's material; 0 elsewhere. */
+    skinCuts(): { uvs: Float32Array; materials: Uint32Array } {
+        const count = this.info().skin_vertices, uvs = new Float32Array(2 * count), materials = new Uint32Array(count);
+        this.limber.check(this.limber.raw.lm_body_get_skin_cuts(this.world.address, this.id, uvs, materials));
+        return { uvs, materials };
     }
 
     /** Lets a lattice break where links are stretched beyond `limit`. */

@@ -109,6 +109,10 @@ export class Collider extends Thing {
 export interface MoverOptions extends PoseOptions {
     velocity?: Vector;
     spin?: Vector;
+    /** Kilograms: then it is a rigid body that is pushed, and its position is its centre of mass. */
+    mass?: number;
+    /** With a mass: moments about its axes, kg m²; absent: those of its colliders. */
+    inertia?: Vector;
 }
 
 export class Mover extends Thing {
@@ -118,6 +122,8 @@ export class Mover extends Thing {
         def.pose = poseOf(options);
         if (options.velocity) def.velocity = { x: options.velocity[0], y: options.velocity[1], z: options.velocity[2] };
         if (options.spin) def.spin = { x: options.spin[0], y: options.spin[1], z: options.spin[2] };
+        if (options.mass !== undefined) def.mass = options.mass;
+        if (options.inertia) def.inertia = { x: options.inertia[0], y: options.inertia[1], z: options.inertia[2] };
         limber.check(limber.raw.lm_mover_create(world.address, def, id), "a mover");
         return new Mover(world, id);
     }
@@ -134,6 +140,12 @@ export class Mover extends Thing {
     setVelocity([x, y, z]: Vector, spin: Vector = [0, 0, 0]): void {
         const turn = { x: spin[0], y: spin[1], z: spin[2] };
         this.world.limber.check(this.world.limber.raw.lm_mover_set_velocity(this.world.address, this.id, { x, y, z }, turn));
+    }
+
+    /** Of a mover with mass: an impulse, N s, at a point of the world. */
+    applyImpulse([x, y, z]: Vector, point: Vector): void {
+        const at = { x: point[0], y: point[1], z: point[2] };
+        this.world.limber.check(this.world.limber.raw.lm_mover_apply_impulse(this.world.address, this.id, { x, y, z }, at));
     }
 
     get pose(): lm_pose {
