@@ -124,6 +124,7 @@ lm_result lmi_drive_skeletons(const lm_scene *s, lm_world *world, double time);
 
 /* warn.c: says in the log what a scene seldom means, once its world is made. */
 void lmi_scene_warn(const lm_scene *s, const lm_world *world);
+void lmi_scene_say(const lm_scene *s, const char *line); /* one line for whoever made the world */
 
 /* momentum.c */
 void lmi_momentum_begin(lm_scene *s, const lm_world *world);

@@ -16,7 +16,7 @@
 /* Of the smaller one's width that the two have in common, seen from above. */
 #define COVERED 0.5
 
-static void say(const lm_scene *s, const char *line)
+void lmi_scene_say(const lm_scene *s, const char *line)
 {
     if (s->host_log.write != NULL) {
         s->host_log.write(LM_OK, line, s->host_log.user);
@@ -70,7 +70,7 @@ static void warn_of_masks(const lm_scene *s, const placed *bodies, uint32_t coun
             "%.80s: bodies %u and %u are above each other and do not touch each other%s: give both \"mask\": 1, or "
             "\"mask\": 0 where that is meant",
             s->name, first, second, pairs > 1 ? " (and other pairs)" : "");
-        say(s, line);
+        lmi_scene_say(s, line);
     }
 }
 
@@ -105,7 +105,7 @@ static void warn_of_events(const lm_scene *s)
         char line[256];
         snprintf(line, sizeof line, "%.80s: events[%u] is at %.4g s, and the scene ends at %.4g s%s", s->name, first,
                  LIST_ITEM(scene_event, s->file->events, first)->time, end, late > 1 ? " (and others)" : "");
-        say(s, line);
+        lmi_scene_say(s, line);
     }
 }
 
