@@ -119,8 +119,8 @@ static void print_tet_problems(const lm_tets_data *tets)
     complain(tets->repeated, "tetrahedra are there twice (left out)");
     complain(tets->crowded, "faces belong to three tetrahedra or more: some of them overlap");
     if (tets->flat > 0) {
-        printf("  problem     %u tetrahedra have no volume, the first is %llu (a body refuses them)\n",
-               (unsigned)tets->flat, (unsigned long long)tets->first_flat_tag);
+        printf("  problem     %u tetrahedra have no volume, the first is %llu (left out)\n", (unsigned)tets->flat,
+               (unsigned long long)tets->first_flat_tag);
     }
     if (tets->inverted > 0) {
         printf("  problem     %u tetrahedra are inverted, the first is %llu (a body refuses them)\n",

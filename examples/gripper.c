@@ -118,7 +118,7 @@ int main(void)
         lm_mover_get_wrench(world, g.body[1].mover, &left, NULL);
         lm_mover_get_wrench(world, g.body[2].mover, &right, NULL);
         highest = fmax(highest, info.centre.y);
-        if (g.time > 3.5 && g.time < 8.0) {
+        if (g.time > 3.0 && g.time <= 8.0) { /* all of the hold */
             least = fmin(least, info.centre.y);
             sum -= (left.impulse.y + right.impulse.y) * 60.0;
             held++;

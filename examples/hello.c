@@ -1,3 +1,8 @@
+/*
+ * Hello: a soft cube falls on a floor.
+ *
+ * Learn: a world, a collider and a body, each made from a definition with defaults; steps of a fixed length; and reading what became of it.
+ */
 #include <limber/limber.h>
 #include <stdio.h>
 

@@ -39,7 +39,7 @@ static const struct {
 } formats[] = {{"obj", lmi_obj_read},           {"ply", lmi_ply_read},           {"stl", lmi_stl_read},
                {"gltf", lmi_gltf_read},         {"glb", lmi_gltf_read},          {"dae", lmi_assimp_read},
                {"fbx", lmi_assimp_read},        {"x", lmi_assimp_read},          {"3ds", lmi_assimp_read},
-               {"off", lmi_assimp_read},        {"3mf", lmi_assimp_read},        {"ac", lmi_assimp_read},
+               {"off", lmi_off_read},           {"3mf", lmi_assimp_read},        {"ac", lmi_assimp_read},
                {"amf", lmi_assimp_read},        {"ase", lmi_assimp_read},        {"b3d", lmi_assimp_read},
                {"cob", lmi_assimp_read},        {"dxf", lmi_assimp_read},        {"ifc", lmi_assimp_read},
                {"lwo", lmi_assimp_read},        {"lxo", lmi_assimp_read},        {"md2", lmi_assimp_read},
@@ -82,6 +82,7 @@ static read_function *choose_function(const mesh_reader *reader)
     read_function *function = function_by_contents(reader);
     if (!function) function = function_by_name(reader->name);
     if (!function && begins_with(reader, "solid")) function = lmi_stl_read;
+    if (!function && (begins_with(reader, "OFF") || begins_with(reader, "COFF"))) function = lmi_off_read;
     if (!function && begins_with(reader, "{")) function = lmi_gltf_read;
     return function;
 }
@@ -152,7 +153,7 @@ bool lmi_mesh_parse_at(const char *name, const char *path, const char *bytes, si
     if (size == 0)
         lmi_mesh_reader_fail(&reader, "the file is empty");
     else if (!read)
-        lmi_mesh_reader_fail(&reader, "not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
+        lmi_mesh_reader_fail(&reader, "not a mesh file (expected OBJ, PLY, STL, OFF, glTF or GLB)");
     else if (options->target && read != lmi_gltf_read)
         lmi_mesh_reader_fail(&reader, "it has no morph targets (expected a glTF file)");
     else

@@ -34,6 +34,7 @@ typedef struct mesh_reader {
 bool lmi_obj_read(mesh_reader *reader);
 bool lmi_ply_read(mesh_reader *reader);
 bool lmi_stl_read(mesh_reader *reader);
+bool lmi_off_read(mesh_reader *reader);
 bool lmi_gltf_read(mesh_reader *reader);
 bool lmi_assimp_read(mesh_reader *reader);       /* `path` may be null: then from the bytes */
 bool lmi_tets_surface_read(mesh_reader *reader); /* the surface of tetrahedra (tets.h) */

@@ -1,5 +1,5 @@
 /*
- * From nodes and tetrahedra with the numbers of a file to a sound mesh: nodes by their index, repetitions left out, flat and
+ * From nodes and tetrahedra with the numbers of a file to a sound mesh: nodes by their index, repetitions and slivers left out,
  * inverted tetrahedra refused, all the right way round, nodes that nobody uses left out, and the surface.
  */
 #include "io/tets_reader.h"
@@ -173,25 +173,49 @@ static bool fail_tet(tets_reader *reader, uint32_t tet, const char *what)
                                 (unsigned long long)corner[3], what);
 }
 
+static int kind_of(const tets_reader *reader, uint32_t tet, double *volume)
+{
+    double longest, six = six_volumes(reader->file.mesh.positions, reader->data.tets + 4 * (size_t)tet, &longest);
+    *volume = fabs(six) / 6.0;
+    return !(fabs(six) > LM_TETS_FLATTEST * longest * longest * longest) ? 2 : six < 0.0;
+}
+
+/* Leaves out those without volume: meshers leave slivers, and a body is as well off without them. */
+static void drop_flat(tets_reader *reader)
+{
+    lm_tets_data *data = &reader->data;
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < data->tet_count; n++) {
+        double volume;
+        if (kind_of(reader, n, &volume) == 2) continue;
+        memmove(data->tets + 4 * (size_t)kept, data->tets + 4 * (size_t)n, 4 * sizeof *data->tets);
+        memmove(reader->corner_tags + 4 * (size_t)kept, reader->corner_tags + 4 * (size_t)n, 4 * sizeof(uint64_t));
+        reader->tet_tags[kept++] = reader->tet_tags[n];
+    }
+    data->tet_count = kept;
+}
+
 /* Finds the first of each kind; turns all when most are inverted. */
 static bool check_volumes(tets_reader *reader, bool faulty)
 {
     lm_tets_data *data = &reader->data;
     uint32_t count[3] = {0}, first[3] = {0}; /* right, inverted, flat */
     for (uint32_t n = 0; n < data->tet_count; n++) {
-        double longest, six = six_volumes(reader->file.mesh.positions, data->tets + 4 * (size_t)n, &longest);
-        int kind = !(fabs(six) > LM_TETS_FLATTEST * longest * longest * longest) ? 2 : six < 0.0;
+        double volume;
+        int kind = kind_of(reader, n, &volume);
         if (count[kind]++ == 0) first[kind] = n;
-        data->volume += fabs(six) / 6.0;
+        data->volume += volume;
     }
     data->turned = count[1] > count[0];
     int wrong = !data->turned;
     data->flat = count[2], data->inverted = count[wrong];
     data->first_flat_tag = count[2] ? reader->tet_tags[first[2]] : 0;
     data->first_inverted_tag = count[wrong] ? reader->tet_tags[first[wrong]] : 0;
-    if (data->flat > 0 && !faulty) return fail_tet(reader, first[2], "has no volume");
+    if (count[2] == data->tet_count && !faulty)
+        return fail_tet(reader, first[2], "has no volume, and no other has any");
     if (data->inverted > 0 && !faulty)
         return fail_tet(reader, first[wrong], "is inverted: it is turned against most others");
+    if (data->flat > 0 && !faulty) drop_flat(reader);
     for (size_t n = 0; data->turned && n < data->tet_count; n++) {
         uint32_t *tet = data->tets + 4 * n, corner = tet[2];
         tet[2] = tet[3];

@@ -122,6 +122,10 @@ void lmi_collider_motions_free(lm_scene *s);
 /* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
 lm_result lmi_drive_skeletons(const lm_scene *s, lm_world *world, double time);
 
+/* warn.c: says in the log what a scene seldom means, once its world is made. */
+void lmi_scene_warn(const lm_scene *s, const lm_world *world);
+void lmi_scene_say(const lm_scene *s, const char *line); /* one line for whoever made the world */
+
 /* momentum.c */
 void lmi_momentum_begin(lm_scene *s, const lm_world *world);
 void lmi_momentum_close(lm_scene *s, const lm_world *world);

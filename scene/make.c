@@ -340,6 +340,7 @@ lm_result lm_scene_make_world(lm_scene *s, const lm_world_def *def, lm_world **w
     prepare_cuts(s, *world);
     lmi_expect_reset(s);
     lmi_momentum_begin(s, *world);
+    lmi_scene_warn(s, *world);
     return LM_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "limber/tets.h"
 #include "scene/model.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,12 @@ lm_result lmi_model_read_tets(const lm_scene *s, const scene_body_entry *entry, 
     if (lm_tets_read(path, &options, &data, &wrong)) {
         model->volume = data.volume * placed.scale * placed.scale * placed.scale;
         model->closed = true;
+        if (data.flat > 0) {
+            char line[256];
+            snprintf(line, sizeof line, "%.120s: %u tetrahedra have no volume and are left out, the first is %llu",
+                     file, (unsigned)data.flat, (unsigned long long)data.first_flat_tag);
+            lmi_scene_say(s, line);
+        }
         result = keep(&data, placed, model);
         lm_tets_free(&data);
     } else if (entry->tets->file != NULL) {

@@ -166,7 +166,9 @@ typedef struct lm_tasks {
 } lm_tasks;
 
 /* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. The default
- * writes to standard error; null: silence. */
+ * writes to standard error; null: silence. Lines of LM_OK say what is allowed and seldom meant, each once: bodies that
+ * were put into each other, stiffness that a substep does not reach, a blade without an area, and what a device leaves
+ * to the CPU. */
 typedef struct lm_log {
     void (*write)(lm_result result, const char *line, void *user);
     void *user;
@@ -2091,7 +2093,8 @@ LM_API lm_result lm_world_save(const lm_world *world, void *buffer, size_t capac
 /* Puts what was saved in the place of the world's contents, gravity, substeps and time included. Ids from the time of
  * saving are valid again; ids given out since then are not, but new objects may come to have the same ones, so forget
  * them. Host hooks, workers and instruction set stay the world's own. LM_ERROR_FORMAT, LM_ERROR_VERSION or
- * LM_ERROR_MEMORY; on failure nothing changes.
+ * LM_ERROR_MEMORY; on failure nothing changes. Where the snapshot has the world's own structure (see below) only state
+ * is read, which takes no longer than saving; otherwise all bodies are made again, which takes far longer.
  *
  * The bytes may come from anywhere. Whatever they are, and though their checksum fits, nothing beyond `buffer` is read,
  * and what is loaded is a sound world: indices lead to something, numbers are finite and in their ranges. Anything else

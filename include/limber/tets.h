@@ -40,7 +40,8 @@ typedef struct lm_tets_data {
     uint32_t repeated; /* tetrahedra that were there before, and left out (Gmsh 2 writes one for each physical group) */
     uint64_t others;   /* elements that are no tetrahedra */
     uint32_t crowded;  /* faces of three tetrahedra or more: some of them overlap */
-    uint32_t inverted, flat;                     /* with lm_tets_options.faulty: how many */
+    uint32_t flat;     /* tetrahedra without volume (LM_TETS_FLATTEST), left out unless lm_tets_options.faulty */
+    uint32_t inverted; /* with lm_tets_options.faulty: how many */
     uint64_t first_inverted_tag, first_flat_tag; /* and their numbers in the file */
 } lm_tets_data;
 

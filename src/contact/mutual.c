@@ -20,6 +20,7 @@
 #include "base/tasks.h"
 #include "collide/rigid.h"
 #include "contact/cleft.h"
+#include "contact/fresh.h"
 #include "contact/meet.h"
 #include "contact/rigid_contact.h"
 #include "contact/rubble.h"
@@ -73,6 +74,7 @@ typedef struct lmi_mutual {
     lmi_windows *windows;     /* of all moulds */
     lmi_windows **windows_of; /* [slots] of bodies that touch others; may be those of a mould that is gone, or null */
     uint32_t windows_capacity;
+    lmi_fresh fresh;
 } lmi_mutual;
 
 struct lmi_rigids *lmi_mutual_rigids(const lm_world *world) { return &world->mutual->rigids; }
@@ -403,7 +405,11 @@ static void close_window(const lmi_step *step)
     }
     lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step, (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
     for (uint32_t n = 0; n < m->meetings; n++) {
-        note_met(m, &m->window[n]);
+        const meeting *pair = &m->window[n];
+        note_met(m, pair);
+        if (m->lists[n].deepest > 0.0) {
+            lmi_fresh_note(&m->fresh, m->pushes[pair->a].body, m->pushes[pair->b].body, m->lists[n].deepest);
+        }
     }
     lmi_solver_take(&m->solver, m->lists, m->meetings);
     m->meetings = m->room = 0;
@@ -553,6 +559,7 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->presses = LMI_PRESSED;
     }
     meet_all(step);
+    lmi_fresh_tell(world, &m->fresh);
     lmi_rigids_meet(step, &m->rigids, &m->solver);
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);

@@ -52,6 +52,20 @@ static const char *blade_fault(const lm_blade *blade)
     return NULL;
 }
 
+/* Whether any triangle cuts. */
+static bool has_area(const lm_blade *blade)
+{
+    bool any = false;
+    for (uint32_t n = 0; n < blade->triangle_count && !any; n++) {
+        lmi_blade_triangle t;
+        for (int i = 0; i < 3; i++) {
+            t.corner[i] = blade->vertices[blade->triangles[n * 3 + (uint32_t)i]];
+        }
+        any = lmi_blade_has_area(&t);
+    }
+    return any;
+}
+
 /* The blade from the body's origin; null when out of memory. */
 static lmi_blade_triangle *take_blade(lmi_memory *memory, const lm_blade *blade, lm_dvec3 origin)
 {
@@ -179,6 +193,9 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     fault = fault ? fault : known->octree && known->joints ? "an octree with joints cannot be cut" : NULL;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
+    }
+    if (!has_area(blade)) {
+        lmi_fail(world, LM_OK, "lm_body_cut: the blade has no area, so that it cuts nothing");
     }
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;

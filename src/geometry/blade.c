@@ -37,6 +37,12 @@ static bool prepare(const lmi_blade_triangle *t, lmi_blade_plane *p)
     return true;
 }
 
+bool lmi_blade_has_area(const lmi_blade_triangle *triangle)
+{
+    lmi_blade_plane plane;
+    return prepare(triangle, &plane);
+}
+
 double lmi_blade_crossing(const lmi_blade_plane *p, lm_dvec3 from, lm_dvec3 to)
 {
     double a = dvec_dot(p->normal, dvec_sub(from, p->a)), b = dvec_dot(p->normal, dvec_sub(to, p->a));

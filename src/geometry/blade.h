@@ -36,6 +36,9 @@ typedef struct lmi_blade {
     uint32_t count, room;
 } lmi_blade;
 
+/* Whether a triangle has one; others cut nothing. */
+bool lmi_blade_has_area(const lmi_blade_triangle *triangle);
+
 /* False when out of memory; to be freed then, too. */
 bool lmi_blade_make(lmi_blade *blade, lmi_memory *memory, const lmi_blade_triangle *triangles, uint32_t count);
 void lmi_blade_free(lmi_blade *blade, lmi_memory *memory);

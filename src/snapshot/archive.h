@@ -1,8 +1,9 @@
 /*
- * Archives: values that are counted, written or read by the same calls.
+ * Archives: values that are counted, written, compared or read by the same calls.
  *
- * A visit_... function is handed a field. While measuring it counts the field's bytes, while saving it writes them, while
- * loading it reads them and checks what can be checked of the value alone. Numbers are little-endian.
+ * A visit_... function is handed a field. While measuring it counts the field's bytes, while saving it writes them, while comparing it
+ * finds out whether the bytes are those that saving would write, and while loading it reads them and checks what can be checked of the
+ * value alone. Numbers are little-endian.
  *
  * Nothing that was read is trusted, whatever the checksum says: that finds damage, not intent. An index is checked against what it
  * points into (visit_index), a count against what is left to read (visit_count), a number against the range that the interface
@@ -17,14 +18,14 @@
 
 #include <string.h>
 
-typedef enum archive_mode { MEASURE, SAVE, LOAD } archive_mode;
+typedef enum archive_mode { MEASURE, SAVE, COMPARE, LOAD } archive_mode;
 
 typedef struct archive {
     archive_mode mode;
     unsigned char *bytes; /* null while measuring */
     size_t size;
     size_t at;
-    bool damaged;       /* loading: something cannot be */
+    bool damaged;       /* loading: something cannot be; saving: there is no room; comparing: something differs */
     bool out_of_memory; /* loading */
 } archive;
 
@@ -47,21 +48,50 @@ static inline bool take(archive *a, size_t count, size_t *at)
     return a->mode != MEASURE;
 }
 
+/* Numbers are copied where memory is little-endian, as nearly everywhere. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NUMBERS_AS_THEY_ARE 1
+#else
+#define NUMBERS_AS_THEY_ARE 0
+#endif
+
+static inline uint64_t get_bits(const unsigned char *from, int bytes)
+{
+    uint64_t value = 0;
+    if (NUMBERS_AS_THEY_ARE) {
+        memcpy(&value, from, (size_t)bytes);
+        return value;
+    }
+    for (int k = 0; k < bytes; k++) {
+        value |= (uint64_t)from[k] << (8 * k);
+    }
+    return value;
+}
+
+static inline void put_bits(unsigned char *to, uint64_t value, int bytes)
+{
+    if (NUMBERS_AS_THEY_ARE) {
+        memcpy(to, &value, (size_t)bytes);
+        return;
+    }
+    for (int k = 0; k < bytes; k++) {
+        to[k] = (unsigned char)(value >> (8 * k));
+    }
+}
+
+/* Of `bytes`, the low ones of *value, which has no others. */
 static inline void visit_bits(archive *a, uint64_t *value, int bytes)
 {
     size_t at;
     if (!take(a, (size_t)bytes, &at)) {
         return;
     }
-    if (a->mode == LOAD) {
-        *value = 0;
-    }
-    for (int k = 0; k < bytes; k++) {
-        if (a->mode == SAVE) {
-            a->bytes[at + (size_t)k] = (unsigned char)(*value >> (8 * k));
-        } else {
-            *value |= (uint64_t)a->bytes[at + (size_t)k] << (8 * k);
-        }
+    if (a->mode == SAVE) {
+        put_bits(a->bytes + at, *value, bytes);
+    } else if (a->mode == COMPARE) {
+        a->damaged = get_bits(a->bytes + at, bytes) != *value;
+    } else {
+        *value = get_bits(a->bytes + at, bytes);
     }
 }
 
@@ -215,15 +245,22 @@ static inline void visit_index(archive *a, uint32_t *index, uint32_t limit, bool
 
 static inline bool ok(const archive *a) { return !a->damaged && !a->out_of_memory; }
 
-/* snapshot.c, for state alone (snapshot_state.c) as well: what takes no room of its own to read, or (forces) grows. */
-struct lmi_examples;
-void lmi_visit_material(archive *a, lm_material *material);
-void lmi_visit_example_weights(archive *a, struct lmi_examples *examples); /* found and forced */
-void lmi_visit_parts(archive *a, struct lmi_lattice_body *lattice);
-void lmi_visit_mover(archive *a, lmi_mover *mover);
-void lmi_visit_collider(archive *a, const lm_world *world, lmi_collider *collider); /* without its solid */
-void lmi_visit_field(archive *a, lm_field_def *field);
-void lmi_visit_forces(archive *a, lm_world *world);
+/* The visitors take fields they can write; measuring, saving and comparing do not. */
+static inline lm_world *lmi_savable(const lm_world *world) { return (lm_world *)(uintptr_t)world; }
+
+/* snapshot_state.c: all state but that of particles. */
+void lmi_visit_state(archive *a, lm_world *world);
+
+/* Reads all state, from a->at to `end`, into a world of the structure that it belongs to; a->size is where that of particles begins, or
+ * `end` where that is not known. The world is not sound when it cannot be read. */
+void lmi_load_state(archive *a, lm_world *world, size_t end);
+
+/* The same for a world that is in use: it stays as it was when the state cannot be read. */
+void lmi_load_state_in_place(archive *a, lm_world *world, size_t end);
+
+/* snapshot_body.c: what a body is made of; reading allocates it. */
+void lmi_visit_body(archive *a, lm_world *world, lmi_body *body);
+void lmi_visit_stiffness(archive *a, lm_world *world, lmi_body *body); /* of a body that can break: after its links */
 
 /* snapshot_check.c: what a reader of single values cannot see, before anything is made of it. Members of regions: at most once in each,
  * and particles in the order that packing relies on. */
@@ -264,7 +301,7 @@ void lmi_visit_vertices(archive *a, lmi_mesh *mesh); /* where those of a mesh th
 
 /* snapshot_octree.c: what an octree is made of, and its masses; reading allocates the body. */
 void lmi_visit_octree(archive *a, lm_world *world, lmi_body *body);
-void lmi_visit_details(archive *a, lm_world *world); /* the eye, and level of detail of octrees */
+void lmi_visit_details(archive *a, lm_world *world); /* level of detail of octrees */
 
 /* The same without masses, for voxels alone: links that are cut, what is divided, and bends. */
 void lmi_visit_voxel_tree(archive *a, lm_world *world, lmi_octree *tree);

@@ -13,11 +13,18 @@
 
 uint64_t lmi_hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
 {
-    for (size_t n = 0; n < size; n += 8) {
-        uint64_t word = 0;
-        for (size_t k = 0; k < 8 && n + k < size; k++) {
-            word |= (uint64_t)bytes[n + k] << (8 * k);
-        }
+    size_t n = 0;
+    for (; n + 8 <= size; n += 8) {
+        const unsigned char *b = bytes + n; /* compilers make one load of it, where memory is little-endian */
+        hash = lmi_hash_word(hash, (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
+                                       (uint64_t)b[4] << 32 | (uint64_t)b[5] << 40 | (uint64_t)b[6] << 48 |
+                                       (uint64_t)b[7] << 56);
+    }
+    uint64_t word = 0;
+    for (size_t k = 0; n + k < size; k++) {
+        word |= (uint64_t)bytes[n + k] << (8 * k);
+    }
+    if (n < size) {
         hash = lmi_hash_word(hash, word);
     }
     return lmi_hash_word(hash, size);

@@ -5,7 +5,8 @@
  * writes  bytes; a world that was loaded
  * uses    octree world; in sources also base cluster collide contact cut fracture joint match skeleton skin tets
  *
- *   snapshot.c  the format, in one description for saving and loading (archive.h); snapshot_*.c the parts of it
+ *   snapshot.c  the format, in one description for saving, comparing and loading (archive.h); snapshot_*.c the parts of it: bodies, joints,
+ *               skeletons, ... are structure; snapshot_state.c, snapshot_copy.c state
  *   snapshot_check.c  what only several values together show to be wrong          hash.c  the hash of a world
  *
  * The frame around a snapshot.
@@ -25,7 +26,7 @@
 #include <stddef.h>
 
 #define LMI_SNAPSHOT_HEADER 28
-#define LMI_SNAPSHOT_VERSION 15
+#define LMI_SNAPSHOT_VERSION 16
 
 /* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
 void lmi_snapshot_seal(unsigned char *buffer, size_t size);

@@ -144,9 +144,6 @@ static void visit_mesh(archive *a, lm_world *world, lmi_solid *solid)
         lmi_release(&world->memory, vertices, vertex_count, sizeof *vertices);
         lmi_release(&world->memory, triangles, corners, sizeof *triangles);
     }
-    if (ok(a) && deforms) {
-        lmi_visit_vertices(a, solid->mesh);
-    }
 }
 
 void lmi_visit_solid(archive *a, lm_world *world, lmi_collider *c)

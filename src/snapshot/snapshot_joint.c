@@ -57,7 +57,7 @@ static void visit_end(archive *a, lm_world *world, lmi_joint_end *end)
         refuse_if(a, end->bone >= LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton)->bone_count);
     }
     if (!ok(a)) {
-        end->count = 0;
+        end->count = a->mode == LOAD ? 0 : end->count;
         return;
     }
     if (a->mode == LOAD && on_body) {
@@ -80,6 +80,5 @@ void lmi_visit_joint(archive *a, lm_world *world, void *element)
     if (ok(a)) {
         refuse_if(a, joint->end[0].body == LMI_NONE && joint->end[1].body == LMI_NONE);
         refuse_if(a, joint->end[0].body == joint->end[1].body && lmi_patches_share(&joint->end[0], &joint->end[1]));
-        lmi_visit_joint_state(a, world, joint);
     }
 }

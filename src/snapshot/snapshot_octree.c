@@ -201,7 +201,7 @@ static void visit_detail(archive *a, lm_detail *d)
     }
 }
 
-/* The level that voxels go back to, sixteen in a word, and for how long leaves have been quiet. */
+/* The level that voxels go back to, sixteen in a word. */
 static void visit_levels(archive *a, lmi_octree_body *o)
 {
     const lmi_octree *t = &o->tree;
@@ -217,10 +217,6 @@ static void visit_levels(archive *a, lmi_octree_body *o)
             refuse_if(a, o->levels->home[n + k] > t->levels);
         }
     }
-    for (uint32_t leaf = 0; ok(a) && leaf < t->leaf_count; leaf++) {
-        visit_float(a, &o->levels->leaf[leaf].quiet);
-        refuse_if(a, !(o->levels->leaf[leaf].quiet >= 0.0f && o->levels->leaf[leaf].quiet <= 7200.0f));
-    }
     if (a->mode == LOAD && ok(a)) {
         lmi_octree_levels_home(t, o->levels->home, o->levels->leaf);
     }
@@ -228,10 +224,6 @@ static void visit_levels(archive *a, lmi_octree_body *o)
 
 void lmi_visit_details(archive *a, lm_world *world)
 {
-    visit_bool(a, &world->has_eye);
-    visit_dvec3(a, &world->eye);
-    refuse_if(a, !(fabs(world->eye.x) <= LM_MAX_POSITION && fabs(world->eye.y) <= LM_MAX_POSITION &&
-                   fabs(world->eye.z) <= LM_MAX_POSITION));
     for (uint32_t n = 0; n < world->bodies.slots && ok(a); n++) {
         lmi_body *body = lmi_pool_used(&world->bodies, n) ? lmi_body_in_step(world, n) : NULL;
         if (!body || !body->octree) {

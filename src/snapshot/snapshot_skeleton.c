@@ -24,12 +24,7 @@ static void visit_bone(archive *a, lmi_bone *bone)
     visit_vec3(a, &bone->def.tail);
     visit_float(a, &bone->def.radius);
     visit_float(a, &bone->def.fade);
-    visit_frame(a, &bone->now);
-    visit_frame(a, &bone->target);
     refuse_if(a, lmi_bone_fault(&bone->def) != NULL || !is_unit(bone->def.rest.rotation));
-    if (a->mode == LOAD && ok(a)) {
-        bone->rotation = lmi_frame_rotation(&bone->now);
-    }
 }
 
 /* How bones pull, and whether they go anywhere. */
@@ -87,13 +82,14 @@ void lmi_visit_skeleton(archive *a, lm_world *world, void *element)
     bool free = ok(a) && lmi_pool_used(&world->bodies, s->body) &&
                 (a->mode != LOAD || lmi_body_at(world, s->body)->skeleton == LMI_NONE);
     refuse_if(a, !free);
-    visit_pull(a, s);
     visit_count(a, &s->bone_count, 160);
     visit_count(a, &s->particle_count, 12);
     visit_count(a, &s->link_count, 32);
     refuse_if(a, s->bone_count < 1 || s->bone_count > LM_MAX_BONES || (s->particle_count == 0 && s->link_count > 0));
     if (!ok(a)) {
-        s->bone_count = s->particle_count = s->link_count = 0;
+        if (a->mode == LOAD) {
+            s->bone_count = s->particle_count = s->link_count = 0;
+        }
         return;
     }
     lmi_body *body = lmi_body_in_step(world, s->body);

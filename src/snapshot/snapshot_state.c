@@ -1,5 +1,5 @@
 /*
- * State without structure, for rollback.
+ * State without structure, for rollback, and the second half of a snapshot.
  *
  *     bytes 0..7    "LIMBERST"
  *     bytes 8..11   format version
@@ -8,9 +8,8 @@
  *     bytes 28..35  the structure that it belongs to (lm_world_structure)
  *     bytes 36..43  size of the first of two parts
  *
- * The first part is small and goes through an archive, field by field, as a snapshot does. The second has what each particle, region
- * and touch point has, body by body, and is copied. Touch points that touch nothing, which are most, and blocks of lattices that have not
- * flowed take a bit or a byte each.
+ * The first part is small and goes through an archive, field by field. The second has what each particle, region and touch point has, and
+ * is copied (snapshot_copy.c). A snapshot has both parts without this header.
  *
  * Loading writes into the world as it stands, where bodies are packed as they are: who is in which batch changes no bit of a result.
  * The first part is read after a copy of it was saved, which is put back when it, or the second part, turns out to be damaged; the
@@ -18,6 +17,7 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "collide/rigid.h"
 #include "collide/wrench.h"
 #include "contact/touching.h"
 #include "cut/grain.h"
@@ -28,12 +28,13 @@
 #include "skeleton/skeleton.h"
 #include "skin/skin.h"
 #include "snapshot/archive.h"
+#include "snapshot/copy.h"
+#include "snapshot/snapshot.h"
 #include "world/access.h"
 #include "world/body.h"
 #include "world/elastic.h"
 #include "world/in_step.h"
 
-#include <float.h>
 #include <string.h>
 
 #define STATE_VERSION 3
@@ -160,6 +161,173 @@ uint64_t lm_world_structure(const lm_world *world)
 
 /* --- the first part --- */
 
+static void visit_material(archive *a, lm_material *m)
+{
+    VISIT_ENUM(a, m->mode, LM_MODE_COUNT);
+    VISIT_ENUM(a, m->stiffness, LM_STIFFNESS_COUNT);
+    visit_float(a, &m->hertz);
+    visit_float(a, &m->young);
+    visit_float(a, &m->poisson);
+    visit_float(a, &m->sag);
+    visit_float(a, &m->damping_ratio);
+    visit_float(a, &m->alpha);
+    visit_float(a, &m->damping);
+    VISIT_ENUM(a, m->damping_kind, LM_DAMPING_COUNT);
+    visit_u32(a, &m->damping_every);
+    visit_float(a, &m->beta);
+    visit_float(a, &m->yield);
+    visit_float(a, &m->creep);
+    visit_float(a, &m->max_plastic);
+    visit_float(a, &m->friction);
+    visit_float(a, &m->restitution);
+    refuse_if(a, lmi_material_fault(m) != NULL);
+}
+
+static void visit_example_weights(archive *a, lmi_examples *e)
+{
+    for (uint32_t g = 0; g < e->group_count && ok(a); g++) { /* of regions by themselves: where solving starts */
+        bool in_lanes = e->scope == LM_EXAMPLES_REGIONS && e->lanes;
+        for (uint32_t k = 0; k < e->count; k++) {
+            float *weight = in_lanes ? e->lanes + e->at[g] + (LMI_EXAMPLE_WEIGHT + k) * LMI_BLOCK
+                                     : e->weights + (size_t)g * e->count + k;
+            visit_float(a, weight);
+            refuse_if(a, !(*weight >= 0.0f && *weight <= 1.0f));
+        }
+    }
+    visit_bool(a, &e->forced);
+    double sum = 0.0;
+    for (size_t n = 0; e->forced && n < (size_t)e->group_count * e->count && ok(a); n++) {
+        visit_float(a, &e->forced_weights[n]);
+        sum = (n % e->count == 0 ? 0.0 : sum) + e->forced_weights[n];
+        refuse_if(a, !(e->forced_weights[n] >= 0.0f && sum <= 1.001));
+    }
+}
+
+/* What is to be taken back from the parts of a lattice, and their bounds. */
+static void visit_parts(archive *a, lmi_lattice_body *lattice)
+{
+    for (uint32_t n = 0; n < lattice->shape.part_count && ok(a); n++) {
+        lmi_lattice_part *part = &lattice->part[n];
+        visit_vec3(a, &part->drift_centre);
+        visit_vec3(a, &part->drift_velocity);
+        visit_vec3(a, &part->drift_spin);
+        visit_dvec3(a, &part->owed_momentum);
+        visit_dvec3(a, &part->owed_angular);
+        visit_vec3(a, &part->lower);
+        visit_vec3(a, &part->upper);
+        refuse_if(a, !is_near(part->drift_centre) || !is_slow(part->drift_velocity) || !is_slow(part->drift_spin) ||
+                         !is_near(part->lower) || !is_near(part->upper));
+    }
+}
+
+/* What a mover has that is pushed. */
+static void visit_rigid(archive *a, lmi_mover *m)
+{
+    visit_float(a, &m->mass);
+    visit_vec3(a, &m->moments);
+    visit_bool(a, &m->may_sleep);
+    visit_bool(a, &m->asleep);
+    visit_float(a, &m->still);
+    visit_u32(a, &m->island);
+    visit_u32(a, &m->warm_count);
+    bool sound = !lmi_rigid_fault(m->mass, m->moments) && m->still >= 0.0f && m->still <= 1e6f &&
+                 m->warm_count <= LMI_RIGID_WARM && (m->mass > 0.0f || (!m->asleep && m->warm_count == 0)) &&
+                 !(m->mass > 0.0f && m->has_target);
+    refuse_if(a, !sound);
+    for (uint32_t n = 0; n < m->warm_count && ok(a); n++) {
+        lmi_rigid_warm *w = &m->warm[n];
+        visit_u32(a, &w->own);
+        visit_u32(a, &w->other);
+        visit_u32(a, &w->feature);
+        visit_float(a, &w->pressed);
+        for (int i = 0; i < 3; i++) {
+            visit_float(a, &w->braked[i]);
+            refuse_if(a, !(fabsf(w->braked[i]) <= 1e30f));
+        }
+        refuse_if(a, !(w->pressed >= 0.0f && w->pressed <= 1e30f));
+    }
+}
+
+static void visit_mover(archive *a, lmi_mover *m)
+{
+    visit_pose(a, &m->pose);
+    visit_dmat3(a, &m->rotation);
+    visit_vec3(a, &m->velocity);
+    visit_vec3(a, &m->spin);
+    visit_bool(a, &m->has_target);
+    visit_pose(a, &m->target);
+    visit_u64(a, &m->user_data);
+    bool sound = is_rotation(&m->rotation) && is_unit(m->pose.rotation) && is_slow(m->velocity) && is_slow(m->spin) &&
+                 (!m->has_target || is_unit(m->target.rotation));
+    refuse_if(a, !sound);
+    visit_rigid(a, m);
+}
+
+static void visit_collider(archive *a, const lm_world *world, lmi_collider *c)
+{
+    VISIT_ENUM(a, c->shape, LM_SHAPE_COUNT);
+    visit_float(a, &c->radius);
+    visit_float(a, &c->half_length);
+    visit_vec3(a, &c->half_extents);
+    visit_position(a, &c->position);
+    visit_dmat3(a, &c->rotation);
+    visit_index(a, &c->mover, world->movers.slots, true);
+    visit_float(a, &c->friction);
+    visit_float(a, &c->restitution);
+    visit_u32(a, &c->group);
+    visit_u32(a, &c->mask);
+    visit_bool(a, &c->disabled);
+    visit_u64(a, &c->user_data);
+    bool sound = c->friction >= 0.0f && c->friction <= 1e6f && c->restitution >= 0.0f && c->restitution <= 1.0f &&
+                 c->radius >= 0.0f && c->radius <= LM_MAX_COORDINATE && c->half_length >= 0.0f &&
+                 c->half_length <= LM_MAX_COORDINATE && c->half_extents.x > 0.0f && c->half_extents.y > 0.0f &&
+                 c->half_extents.z > 0.0f && is_near(c->half_extents) && is_rotation(&c->rotation) &&
+                 (c->mover == LMI_NONE || lmi_pool_used(&world->movers, c->mover));
+    refuse_if(a, !sound);
+}
+
+static void visit_field(archive *a, lm_field_def *field)
+{
+    VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
+    visit_vec3(a, &field->vector);
+    visit_dvec3(a, &field->position);
+    visit_float(a, &field->strength);
+    visit_float(a, &field->radius);
+    visit_u32(a, &field->cookie);
+    refuse_if(a, !(field->radius > 0.0f && field->radius <= LM_MAX_COORDINATE) ||
+                     !(fabsf(field->strength) <= LM_MAX_SPEED) || !is_slow(field->vector) ||
+                     (field->kind == LM_FIELD_WIND && field->strength < 0.0f));
+}
+
+static void visit_force(archive *a, lm_world *world, lmi_force *force)
+{
+    visit_u32(a, &force->next);
+    visit_index(a, &force->body, world->bodies.slots, true);
+    visit_u32(a, &force->particle);
+    visit_vec3(a, &force->force);
+    if (ok(a) && force->body != LMI_NONE) {
+        bool used = lmi_pool_used(&world->bodies, force->body);
+        const lmi_body *body = used ? lmi_body_at(world, force->body) : NULL;
+        refuse_if(a, !used || (force->particle != LMI_NONE &&
+                               (force->particle >= body->place_count || body->order[force->particle] == LMI_NONE)));
+    }
+}
+
+static void visit_forces(archive *a, lm_world *world)
+{
+    uint32_t count = world->force_count;
+    visit_count(a, &count, 24);
+    if (a->mode == LOAD && ok(a)) {
+        void *forces = world->forces;
+        a->out_of_memory = !lmi_reserve(&world->memory, &forces, &world->force_capacity, count, sizeof *world->forces);
+        world->forces = forces;
+        world->force_count = a->out_of_memory ? 0 : count;
+    }
+    for (uint32_t n = 0; n < count && ok(a); n++) {
+        visit_force(a, world, &world->forces[n]);
+    }
+}
+
 static void visit_rest(archive *a, const lm_world *world, lmi_body *body)
 {
     visit_bool(a, &body->may_sleep);
@@ -182,6 +350,8 @@ static void visit_rest(archive *a, const lm_world *world, lmi_body *body)
 static void visit_settings(archive *a, lm_world *world, lmi_body *body)
 {
     const lm_material before = body->material;
+    const float radius = body->contact_radius;
+    const bool self = body->self_contact;
     visit_float(a, &body->contact_radius);
     visit_float(a, &body->penalty);
     visit_u32(a, &body->group);
@@ -189,15 +359,22 @@ static void visit_settings(archive *a, lm_world *world, lmi_body *body)
     visit_u32(a, &body->collider_mask);
     visit_bool(a, &body->self_contact);
     visit_u64(a, &body->user_data);
-    lmi_visit_material(a, &body->material);
+    visit_material(a, &body->material);
     const lm_material *m = &body->material;
+    if (body->fracture) { /* whose particles touch when anything of it does */
+        refuse_if(a, body->touch.count != (lmi_is_rubble(body) ? body->particle_count : 0));
+    }
+    refuse_if(a, body->octree && body->self_contact != self);
+    refuse_if(a, body->bulk && body->bulk->mould->triangle_count == 0 && body->contact_radius != radius);
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f) ||
                      !(body->penalty >= 0.0f && body->penalty <= 1e12f) ||
                      ((body->mask != 0 || body->self_contact) && !body->bulk && !body->fracture));
     refuse_if(a, m->mode != before.mode || lmi_is_elastic(m) != lmi_is_elastic(&before) ||
                      m->damping_kind != before.damping_kind || (m->yield > 0.0f && !body->plastic_material));
-    if (!ok(a)) {
-        body->material = before; /* what is put back is compared with it */
+    if (!ok(a)) { /* what is put back is compared with them */
+        body->material = before;
+        body->contact_radius = radius;
+        body->self_contact = self;
     }
     if (a->mode == LOAD && memcmp(m, &before, sizeof before) != 0) {
         body->tuned_step = 0.0;
@@ -218,12 +395,12 @@ static void visit_body_state(archive *a, lm_world *world, lmi_body *body)
     if (body->lattice) {
         visit_dmat3(a, &body->lattice->frame);
         refuse_if(a, !is_rotation(&body->lattice->frame));
-        lmi_visit_parts(a, body->lattice);
+        visit_parts(a, body->lattice);
     }
     if (body->examples) {
         visit_float(a, &body->examples->beta);
         refuse_if(a, !(body->examples->beta >= 0.0f && body->examples->beta <= 1.0f));
-        lmi_visit_example_weights(a, body->examples);
+        visit_example_weights(a, body->examples);
         if (a->mode == LOAD && body->examples->lanes) {
             lmi_examples_apply(body->examples);
         }
@@ -278,7 +455,7 @@ static void visit_contacts(archive *a, lm_world *world)
     }
 }
 
-static void visit_small(archive *a, lm_world *world)
+void lmi_visit_state(archive *a, lm_world *world)
 {
     visit_vec3(a, &world->gravity);
     visit_u32(a, &world->substeps);
@@ -289,12 +466,12 @@ static void visit_small(archive *a, lm_world *world)
     visit_bool(a, &world->has_eye);
     visit_position(a, &world->eye);
     LMI_POOL_EACH(&world->bodies, n) { visit_body_state(a, world, lmi_body_in_step(world, n)); }
-    LMI_POOL_EACH(&world->movers, n) { lmi_visit_mover(a, LMI_POOL_AT(&world->movers, lmi_mover, n)); }
+    LMI_POOL_EACH(&world->movers, n) { visit_mover(a, LMI_POOL_AT(&world->movers, lmi_mover, n)); }
     LMI_POOL_EACH(&world->colliders, n)
     {
         lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         lm_shape shape = c->shape;
-        lmi_visit_collider(a, world, c);
+        visit_collider(a, world, c);
         refuse_if(a, c->shape != shape);
         c->shape = shape;
         if (c->solid.mesh && c->solid.mesh->motion) {
@@ -303,8 +480,8 @@ static void visit_small(archive *a, lm_world *world)
     }
     LMI_POOL_EACH(&world->pins, n) { visit_pin_state(a, world, LMI_POOL_AT(&world->pins, lmi_pin, n)); }
     LMI_POOL_EACH(&world->drags, n) { visit_drag_state(a, LMI_POOL_AT(&world->drags, lmi_drag, n)); }
-    LMI_POOL_EACH(&world->fields, n) { lmi_visit_field(a, LMI_POOL_AT(&world->fields, lm_field_def, n)); }
-    lmi_visit_forces(a, world);
+    LMI_POOL_EACH(&world->fields, n) { visit_field(a, LMI_POOL_AT(&world->fields, lm_field_def, n)); }
+    visit_forces(a, world);
     visit_contacts(a, world);
     LMI_POOL_EACH(&world->skeletons, n) { lmi_visit_bones(a, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n)); }
     LMI_POOL_EACH(&world->joints, n) { lmi_visit_joint_state(a, world, LMI_POOL_AT(&world->joints, lmi_joint, n)); }
@@ -313,307 +490,15 @@ static void visit_small(archive *a, lm_world *world)
     }
 }
 
-/* --- the second part --- */
-
-typedef enum copy_mode { BOUND, WRITE, CHECK, READ } copy_mode;
-
-typedef struct copier {
-    copy_mode mode;
-    unsigned char *bytes;
-    size_t at, size; /* of the buffer, where there is one */
-    bool fault;      /* it is too small, or holds what cannot be */
-} copier;
-
-/* The next `size` bytes; null where there is nothing to do with them. */
-static unsigned char *take_bytes(copier *c, size_t size)
-{
-    size_t at = c->at;
-    if (c->mode != BOUND && (c->fault || size > c->size - at)) {
-        c->fault = true;
-        return NULL;
-    }
-    c->at += size;
-    return c->mode == BOUND ? NULL : c->bytes + at;
-}
-
-static inline void put_word(unsigned char *to, uint32_t word)
-{
-    to[0] = (unsigned char)word;
-    to[1] = (unsigned char)(word >> 8);
-    to[2] = (unsigned char)(word >> 16);
-    to[3] = (unsigned char)(word >> 24);
-}
-
-static inline uint32_t get_word(const unsigned char *from)
-{
-    return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
-}
-
-/* Floats go as they are where memory is little-endian, as nearly everywhere. */
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define FLOATS_AS_THEY_ARE 1
-#else
-#define FLOATS_AS_THEY_ARE 0
-#endif
-
-static inline void put_floats(unsigned char *to, const float *values, uint32_t count)
-{
-    if (FLOATS_AS_THEY_ARE) {
-        memcpy(to, values, count * sizeof *values);
-        return;
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t word;
-        memcpy(&word, &values[n], sizeof word);
-        put_word(to + (size_t)n * 4, word);
-    }
-}
-
-static inline void get_floats(const unsigned char *from, float *values, uint32_t count)
-{
-    if (FLOATS_AS_THEY_ARE) {
-        memcpy(values, from, count * sizeof *values);
-        return;
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t word = get_word(from + (size_t)n * 4);
-        memcpy(&values[n], &word, sizeof word);
-    }
-}
-
-/* Whether floats are within -most to most: without the sign their bits are in the order of their values, what is no number last. */
-static bool are_within(const unsigned char *from, size_t count, float most)
-{
-    uint32_t limit, beyond = 0;
-    memcpy(&limit, &most, sizeof limit);
-    for (size_t n = 0; n < count; n++) {
-        beyond |= (get_word(from + n * 4) & 0x7fffffffu) > limit;
-    }
-    return !beyond;
-}
-
-/* x y z of every particle, four floats apart. */
-static void copy_vectors(copier *c, const lmi_body *body, float *values, float most)
-{
-    unsigned char *p = take_bytes(c, (size_t)body->particle_count * 12);
-    if (p && c->mode == CHECK) {
-        c->fault = c->fault || !are_within(p, (size_t)body->particle_count * 3, most);
-    } else if (p && c->mode == WRITE) {
-        LMI_PARTICLES_EACH(body, n)
-        {
-            put_floats(p, values + (size_t)n * 4, 3);
-            p += 12;
-        }
-    } else if (p) {
-        LMI_PARTICLES_EACH(body, n)
-        {
-            get_floats(p, values + (size_t)n * 4, 3);
-            p += 12;
-        }
-    }
-}
-
-/* So many floats, `stride` apart, each within -most to most. */
-static void copy_floats(copier *c, float *values, uint32_t count, uint32_t stride, float most)
-{
-    unsigned char *p = take_bytes(c, (size_t)count * 4);
-    if (p && c->mode == CHECK) {
-        c->fault = c->fault || !are_within(p, count, most);
-    }
-    for (uint32_t n = 0; p && c->mode == WRITE && n < count; n++) {
-        put_floats(p + (size_t)n * 4, values + (size_t)n * stride, 1);
-    }
-    for (uint32_t n = 0; p && c->mode == READ && n < count; n++) {
-        get_floats(p + (size_t)n * 4, values + (size_t)n * stride, 1);
-    }
-}
-
-static void copy_regions(copier *c, const lm_world *world, lmi_body *body)
-{
-    for (uint32_t r = 0; r < body->region_count; r++) {
-        uint32_t stride;
-        float *rotation = lmi_body_rotation(world, body, r, &stride);
-        copy_floats(c, rotation, 9, stride, 1.001f);
-        if (body->plastic_material) {
-            float *plastic = lmi_body_plastic(world, body, r, &stride);
-            copy_floats(c, plastic, 6, stride, 100.0f);
-        }
-    }
-}
-
-/* Blocks that have not flowed are 1 on the diagonal. */
-static void copy_flowed(copier *c, lmi_lattice_plastic *plastic, uint32_t block)
-{
-    const uint32_t size = 6 * LMI_BLOCK;
-    float *state = plastic->state + (size_t)block * size;
-    unsigned char *flag = take_bytes(c, 1);
-    if (flag && c->mode == WRITE) {
-        *flag = plastic->flowed[block];
-    }
-    uint8_t flowed = flag ? *flag : 1;
-    c->fault = c->fault || flowed > 1;
-    if (flag && c->mode == READ) {
-        plastic->flowed[block] = flowed;
-    }
-    if (flowed) {
-        copy_floats(c, state, size, 1, 100.0f);
-    }
-    for (uint32_t n = 0; flag && !flowed && c->mode == READ && n < size; n++) {
-        state[n] = n < 3 * LMI_BLOCK ? 1.0f : 0.0f;
-    }
-}
-
-/* What of a touch point is not zero: impulses, `behind`, the other body. */
-enum { WARM_PRESSED = 1, WARM_BEHIND = 2, WARM_OTHER = 4, WARM_ALL = 7 };
-
-static size_t warm_bytes(uint32_t parts)
-{
-    return 1 + (parts & WARM_PRESSED ? 16u : 0u) + (parts & WARM_BEHIND ? 12u : 0u) + (parts & WARM_OTHER ? 20u : 0u);
-}
-
-static bool is_nothing(const lmi_warm *w)
-{
-    uint64_t words[sizeof *w / 8];
-    memcpy(words, w, sizeof words);
-    return !(words[0] | words[1] | words[2] | words[3] | words[4] | words[5]);
-}
-
-_Static_assert(sizeof(lmi_warm) == 48, "is_nothing looks at all of it");
-
-static uint32_t parts_of(const lmi_warm *w)
-{
-    static const lmi_warm none = {0};
-    bool other = w->other || w->generation || memcmp(w->out, none.out, sizeof w->out) != 0;
-    bool pressed = memcmp(&w->pressed, &none.pressed, sizeof w->pressed) != 0 ||
-                   memcmp(w->braked, none.braked, sizeof w->braked) != 0;
-    bool behind = memcmp(w->behind, none.behind, sizeof w->behind) != 0;
-    return (pressed ? WARM_PRESSED : 0u) | (behind ? WARM_BEHIND : 0u) | (other ? WARM_OTHER : 0u);
-}
-
-static void put_warm(unsigned char *p, const lmi_warm *w, uint32_t parts)
-{
-    *p++ = (unsigned char)parts;
-    if (parts & WARM_PRESSED) {
-        put_floats(p, &w->pressed, 1);
-        put_floats(p + 4, w->braked, 3);
-        p += 16;
-    }
-    if (parts & WARM_BEHIND) {
-        put_floats(p, w->behind, 3);
-        p += 12;
-    }
-    if (parts & WARM_OTHER) {
-        put_word(p, w->other);
-        put_word(p + 4, w->generation);
-        put_floats(p + 8, w->out, 3);
-    }
-}
-
-static lmi_warm get_warm(const unsigned char *p)
-{
-    lmi_warm w = {0};
-    uint32_t parts = *p++;
-    if (parts & WARM_PRESSED) {
-        get_floats(p, &w.pressed, 1);
-        get_floats(p + 4, w.braked, 3);
-        p += 16;
-    }
-    if (parts & WARM_BEHIND) {
-        get_floats(p, w.behind, 3);
-        p += 12;
-    }
-    if (parts & WARM_OTHER) {
-        w.other = get_word(p);
-        w.generation = get_word(p + 4);
-        get_floats(p + 8, w.out, 3);
-    }
-    return w;
-}
-
-static bool warm_is_sound(const lmi_warm *w, const lm_world *world)
-{
-    bool sound = w->pressed >= 0.0f && w->pressed <= FLT_MAX && w->other <= world->bodies.slots;
-    for (int i = 0; i < 3; i++) {
-        sound = sound && fabsf(w->braked[i]) <= FLT_MAX && fabsf(w->behind[i]) <= LM_MAX_COORDINATE &&
-                fabsf(w->out[i]) <= 100.0f;
-    }
-    return sound;
-}
-
-/* One touch point that touches something, or did. */
-static void copy_warm(copier *c, const lm_world *world, lmi_warm *warm)
-{
-    size_t at = c->at;
-    uint32_t parts = WARM_ALL;
-    if (c->mode == WRITE) {
-        parts = parts_of(warm);
-    } else if (c->mode != BOUND) {
-        c->fault = c->fault || at >= c->size || c->bytes[at] > WARM_ALL || c->bytes[at] == 0;
-        parts = c->fault ? 0 : c->bytes[at];
-    }
-    unsigned char *p = take_bytes(c, warm_bytes(parts));
-    if (p && c->mode == WRITE) {
-        put_warm(p, warm, parts);
-    } else if (p && c->mode == READ) {
-        *warm = get_warm(p);
-    } else if (p) {
-        lmi_warm w = get_warm(p);
-        c->fault = c->fault || !warm_is_sound(&w, world);
-    }
-}
-
-/* Eight of them: a bit for each, and those that are not nothing. */
-static void copy_warms(copier *c, const lm_world *world, lmi_warm *warm, uint32_t count)
-{
-    static const lmi_warm none = {0};
-    unsigned char *bits = take_bytes(c, 1);
-    if (bits && c->mode == WRITE) {
-        *bits = 0;
-        for (uint32_t n = 0; n < count; n++) {
-            *bits |= (unsigned char)(!is_nothing(&warm[n]) << n);
-        }
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        if (!bits || *bits >> n & 1) {
-            copy_warm(c, world, &warm[n]);
-        } else if (c->mode == READ) {
-            warm[n] = none;
-        }
-    }
-}
-
-static void copy_all(copier *c, lm_world *world)
-{
-    LMI_POOL_EACH(&world->bodies, n)
-    {
-        lmi_body *body = lmi_body_in_step(world, n);
-        copy_vectors(c, body, body->x, LM_MAX_COORDINATE);
-        copy_vectors(c, body, body->v, body->asleep ? 0.0f : LM_MAX_SPEED);
-        copy_regions(c, world, body);
-        lmi_lattice_plastic *plastic = body->lattice ? &body->lattice->plastic : NULL;
-        for (uint32_t b = 0; plastic && plastic->state && b <= body->lattice->shape.block_count; b++) {
-            copy_flowed(c, plastic, b);
-        }
-        for (uint32_t k = 0; k < body->touch.count; k += 8) {
-            uint32_t left = body->touch.count - k;
-            copy_warms(c, world, body->touch.warm + k, left < 8 ? left : 8);
-        }
-    }
-}
-
 /* --- saving --- */
-
-/* The visitors take fields they can write; measuring and saving do not. */
-static lm_world *readable(const lm_world *world) { return (lm_world *)(uintptr_t)world; }
 
 size_t lm_world_state_size(const lm_world *world)
 {
     lmi_world_read(world);
     archive a = {.mode = MEASURE, .at = STATE_HEADER};
-    visit_small(&a, readable(world));
-    copier c = {.mode = BOUND, .at = a.at};
-    copy_all(&c, readable(world));
-    return c.at;
+    lmi_visit_state(&a, lmi_savable(world));
+    lmi_copy_particles(lmi_savable(world), LMI_COPY_BOUND, NULL, &a.at, 0);
+    return a.at;
 }
 
 static void visit_header(archive *a, uint64_t values[5])
@@ -631,22 +516,20 @@ lm_result lm_world_save_state(const lm_world *world, void *buffer, size_t capaci
     archive a = {.mode = SAVE, .bytes = bytes, .size = capacity, .at = STATE_HEADER};
     *size = 0;
     if (capacity >= STATE_HEADER) {
-        visit_small(&a, readable(world));
+        lmi_visit_state(&a, lmi_savable(world));
     }
-    copier c = {.mode = WRITE, .bytes = bytes, .at = a.at, .size = capacity, .fault = a.damaged};
-    if (capacity >= STATE_HEADER) {
-        copy_all(&c, readable(world));
-    }
-    if (capacity < STATE_HEADER || c.fault) {
+    size_t end = a.at;
+    if (capacity < STATE_HEADER || a.damaged ||
+        !lmi_copy_particles(lmi_savable(world), LMI_COPY_WRITE, bytes, &end, capacity)) {
         return lmi_fail(world, LM_ERROR_CAPACITY, "lm_world_save_state: up to %zu bytes are needed, the buffer has %zu",
                         lm_world_state_size(world), capacity);
     }
-    uint64_t values[5] = {STATE_VERSION, c.at, lmi_hash_array(LMI_HASH_SEED, bytes + STATE_HEADER, c.at - STATE_HEADER),
+    uint64_t values[5] = {STATE_VERSION, end, lmi_hash_array(LMI_HASH_SEED, bytes + STATE_HEADER, end - STATE_HEADER),
                           lm_world_structure(world), a.at - STATE_HEADER};
     archive header = {.mode = SAVE, .bytes = bytes, .size = STATE_HEADER, .at = 8};
     memcpy(bytes, "LIMBERST", 8);
     visit_header(&header, values);
-    *size = c.at;
+    *size = end;
     return LM_OK;
 }
 
@@ -686,6 +569,8 @@ static void conclude(lm_world *world)
     world->contacts = world->stiffness_limited = 0;
     world->contact_stats = (lm_contact_stats){0};
     world->break_count = 0;
+    world->step_seconds = 0.0;
+    memset(world->stage_seconds, 0, sizeof world->stage_seconds);
     lmi_wrenches_forget(world);
     lmi_joints_begin(world);
     LMI_POOL_EACH(&world->bodies, n)
@@ -699,30 +584,39 @@ static void conclude(lm_world *world)
     }
 }
 
-/* Both parts, after the first one of the world as it is went to `kept`. */
-static lm_result load(lm_world *world, unsigned char *bytes, size_t size, size_t small, archive *kept)
+void lmi_load_state(archive *a, lm_world *world, size_t end)
 {
-    archive a = {.mode = LOAD, .bytes = bytes, .size = STATE_HEADER + small, .at = STATE_HEADER};
-    visit_small(&a, world);
-    refuse_if(&a, a.at != a.size && !a.out_of_memory);
-    copier c = {.mode = CHECK, .bytes = bytes, .at = STATE_HEADER + small, .size = size};
-    if (ok(&a)) {
-        copy_all(&c, world);
-        c.fault = c.fault || c.at != size;
+    lmi_visit_state(a, world);
+    refuse_if(a, a->at != a->size && end != a->size);
+    size_t particles = a->at;
+    a->size = end;
+    if (ok(a)) {
+        a->damaged = !lmi_copy_particles(world, LMI_COPY_CHECK, a->bytes, &a->at, end) || a->at != end;
     }
-    if (ok(&a) && !c.fault) {
-        c = (copier){.mode = READ, .bytes = bytes, .at = STATE_HEADER + small, .size = size};
-        copy_all(&c, world);
+    if (ok(a)) {
+        lmi_copy_particles(world, LMI_COPY_READ, a->bytes, &particles, end);
+    }
+}
+
+void lmi_load_state_in_place(archive *a, lm_world *world, size_t end)
+{
+    archive measure = {.mode = MEASURE}, kept = {.mode = SAVE};
+    lmi_visit_state(&measure, world);
+    kept.size = measure.at;
+    kept.bytes = lmi_allocate_plain(&world->memory, kept.size, 1);
+    if (!kept.bytes) {
+        a->out_of_memory = true;
+        return;
+    }
+    lmi_visit_state(&kept, world);
+    lmi_load_state(a, world, end);
+    if (ok(a)) {
         conclude(world);
-        return LM_OK;
+    } else {
+        archive back = {.mode = LOAD, .bytes = kept.bytes, .size = kept.size};
+        lmi_visit_state(&back, world);
     }
-    archive back = {.mode = LOAD, .bytes = kept->bytes, .size = kept->size, .at = 0};
-    visit_small(&back, world);
-    if (a.out_of_memory) {
-        return lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load_state: out of memory");
-    }
-    return lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load_state: the state is damaged before byte %zu of %zu",
-                    ok(&a) ? c.at : a.at, size);
+    lmi_release(&world->memory, kept.bytes, kept.size, 1);
 }
 
 lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size)
@@ -736,17 +630,13 @@ lm_result lm_world_load_state(lm_world *world, const void *buffer, size_t size)
     lmi_world_change(world, LMI_CHANGE_WORLD);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    archive measure = {.mode = MEASURE}, kept = {.mode = SAVE};
-    visit_small(&measure, world);
-    kept.size = measure.at;
-    kept.bytes = lmi_allocate_plain(&world->memory, kept.size, 1);
-    if (kept.bytes) {
-        visit_small(&kept, world);
-        result = load(world, bytes, size, small, &kept);
-    } else {
-        result = lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load_state: out of memory");
-    }
-    lmi_release(&world->memory, kept.bytes, kept.size, 1);
+    archive a = {.mode = LOAD, .bytes = bytes, .size = STATE_HEADER + small, .at = STATE_HEADER};
+    lmi_load_state_in_place(&a, world, size);
     lmi_float_mode_leave(&host);
-    return result;
+    if (a.out_of_memory) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_world_load_state: out of memory");
+    }
+    return ok(&a) ? LM_OK
+                  : lmi_fail(world, LM_ERROR_FORMAT, "lm_world_load_state: the state is damaged before byte %zu of %zu",
+                             a.at, size);
 }

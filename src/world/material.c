@@ -26,6 +26,7 @@
 #include "world/elastic.h"
 #include "world/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The share of the energy of the slowest stretching of a body that stands which is deformation: a quarter of a wave, whose mean
@@ -128,6 +129,9 @@ const char *lmi_clusters_fault(const lm_material *m)
     return m->damping_kind == LM_DAMPING_REGIONAL ? "regional damping is for lattices and octrees" : NULL;
 }
 
+/* Of alpha, from which on the log says so: a tenth of the hertz is missing. */
+#define BEYOND 1.21
+
 void lmi_material_tune(lmi_body *body, double h)
 {
     if (body->tuned_step == h) {
@@ -156,6 +160,25 @@ void lmi_material_tune(lmi_body *body, double h)
     body->damping = (float)taken;
     body->reached_hertz = (float)(sqrt(alpha) / (6.283185307179586 * h * pace));
     body->tuned_step = h;
+}
+
+bool lmi_hertz_beyond(lmi_body *body)
+{
+    bool beyond = body->beyond > BEYOND && !body->told && lmi_stiffness_of(&body->material) == LM_STIFFNESS_HERTZ;
+    body->told = body->told || beyond;
+    return beyond;
+}
+
+void lmi_hertz_tell(const lm_world *world, const lmi_body *first, uint32_t count)
+{
+    char others[48] = "";
+    if (count > 1) {
+        snprintf(others, sizeof others, " (and %u others)", count - 1);
+    }
+    lmi_fail(world, LM_OK,
+             "body %u%s: %.3g hertz in place of %.3g, as stiff as the substep allows: %.0f substeps would reach it",
+             first->slot + 1, others, (double)first->reached_hertz, lmi_material_hertz(&first->material),
+             ceil(world->division * sqrt(first->beyond)));
 }
 
 lm_result lm_body_set_material(lm_world *world, lm_body_id id, const lm_material *material)

@@ -90,6 +90,8 @@ static bool prepare(lm_world *world, double seconds, double h, bool *continues)
 /* What the host's part of a step starts from. */
 static void begin(lm_world *world, double h)
 {
+    const lmi_body *beyond = NULL; /* the first of those that are not as stiff as was asked for */
+    uint32_t beyond_count = 0;
     world->stiffness_limited = 0;
     world->contact_stats = (lm_contact_stats){0};
     world->find_nanoseconds = world->solve_nanoseconds = 0;
@@ -98,8 +100,17 @@ static void begin(lm_world *world, double h)
         lmi_body *body = lmi_body_in_step(world, n);
         lmi_material_tune(body, h);
         lmi_elastic_tell(world, body);
+        if (lmi_hertz_beyond(body)) {
+            beyond = beyond ? beyond : body;
+            beyond_count++;
+        }
+        body->fresh = body->made;
+        body->made = false;
         world->stiffness_limited += body->stiffness_limited;
         body->outside_impulse = lm_dvec3_zero();
+    }
+    if (beyond) {
+        lmi_hertz_tell(world, beyond, beyond_count);
     }
     for (uint32_t n = 0; n < world->batch_count; n++) {
         for (int stage = 0; stage < LM_STAGE_COUNT; stage++) {

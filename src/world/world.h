@@ -145,8 +145,9 @@ typedef struct lmi_body {
     bool stiffness_limited;
     float reached_hertz;
     float reached_young;
-    double beyond; /* alpha before it was limited to 1 */
-    bool told;     /* the log says that this material is beyond what a substep reaches */
+    double beyond;    /* alpha before it was limited to 1 */
+    bool told;        /* the log says that this material is beyond what a substep reaches */
+    bool made, fresh; /* not stepped yet; in its first step: it may have been put into another (contact/fresh.h) */
 
     lmi_motion motion;
     uint32_t slot;                    /* its own */
@@ -378,6 +379,10 @@ void lmi_scratch_give(lmi_scratch *scratch);
 void lmi_contact_rule_apply(const lm_world *world, uint32_t group_a, uint32_t group_b, double *friction,
                             double *restitution);
 const char *lmi_contact_rule_fault(const lmi_contact_rule *rule); /* null when it is sound */
+
+/* material.c: whether a substep does not reach the hertz that a material asks for; once. And one line in the log for all such bodies. */
+bool lmi_hertz_beyond(lmi_body *body);
+void lmi_hertz_tell(const lm_world *world, const lmi_body *first, uint32_t count);
 
 /* material.c: sets alpha, damping, stiffness_limited and reached_hertz for substeps of h seconds. */
 void lmi_material_tune(lmi_body *body, double h);

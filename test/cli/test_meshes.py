@@ -296,7 +296,7 @@ class Meshes(unittest.TestCase):
         done = subprocess.run([LIMBER, "info", path], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"\Alimber: [^\n]*broken.fbx: (assimp: [^\n]+|fbx files need assimp, [^\n]+ "
-                                      r"\(expected OBJ, PLY, STL, glTF or GLB\))\n\Z")
+                                      r"\(expected OBJ, PLY, STL, OFF, glTF or GLB\))\n\Z")
 
     def test_many_triangles(self):
         """A soup in which no two triangles share a corner."""

@@ -184,7 +184,8 @@ class Tets(unittest.TestCase):
     def test_broken_files(self):
         flat = neutral(POINTS[:4] + [(1, 1, 0)], [(1, 2, 3, 4), (1, 2, 3, 5)])
         inverted = neutral(POINTS + [(-1, -1, -1)], [(1, 2, 3, 4), (3, 2, 4, 5), (1, 3, 2, 6)])
-        cases = [(flat, "tetrahedron 2 (nodes 1, 2, 3, 5) has no volume"),
+        nothing = neutral(POINTS[:4] + [(1, 1, 0)], [(1, 2, 3, 5)])
+        cases = [(nothing, "tetrahedron 1 (nodes 1, 2, 3, 5) has no volume, and no other has any"),
                  (inverted, "tetrahedron 2 (nodes 3, 2, 4, 5) is inverted"),
                  (neutral(POINTS, [(1, 2, 3, 9)]), "tetrahedron 1 has node 9, which does not exist"),
                  (neutral(POINTS, [(1, 2, 3, 4)])[:-9], "has 0 nodes"),
@@ -194,7 +195,8 @@ class Tets(unittest.TestCase):
             path = self.write("broken.mesh", contents)
             self.fail_with(words, "run", path)
             self.fail_with("broken.mesh", "run", path)
-        self.assertIn("1 tetrahedra have no volume, the first is 2", self.succeed("info", self.write("a.mesh", flat)))
+        self.succeed("run", self.write("sliver.mesh", flat), "--frames", "2")
+        self.assertIn("1 tetrahedra have no volume, the first is 2 (left out)", self.succeed("info", self.write("a.mesh", flat)))
         self.assertIn("1 tetrahedra are inverted, the first is 2", self.succeed("info", self.write("a.mesh", inverted)))
         unused = neutral(POINTS, [(1, 2, 3, 4)])
         self.assertIn("1 nodes are in no tetrahedron", self.succeed("info", self.write("a.mesh", unused)))

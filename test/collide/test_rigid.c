@@ -106,7 +106,17 @@ static void they_fall_roll_and_slide(void **context)
     }
 }
 
-/* Turned about the axis of the middle moment it tumbles; angular momentum and energy stay. */
+/* A vector turned by a quaternion, or back. */
+static lm_dvec3 turned(lm_quat q, lm_dvec3 v, bool back)
+{
+    double s = back ? -1.0 : 1.0;
+    lm_dvec3 u = {s * q.x, s * q.y, s * q.z};
+    lm_dvec3 t = {2 * (u.y * v.z - u.z * v.y), 2 * (u.z * v.x - u.x * v.z), 2 * (u.x * v.y - u.y * v.x)};
+    return (lm_dvec3){v.x + q.w * t.x + (u.y * t.z - u.z * t.y), v.y + q.w * t.y + (u.z * t.x - u.x * t.z),
+                      v.z + q.w * t.z + (u.x * t.y - u.y * t.x)};
+}
+
+/* Turned about the axis of the middle moment it tumbles; angular momentum, with its direction, and energy stay. */
 static void a_free_box_keeps_its_momentum_and_energy(void **context)
 {
     (void)context;
@@ -115,28 +125,29 @@ static void a_free_box_keeps_its_momentum_and_energy(void **context)
     lm_mover_id box = make_mover(world, ref_v(0, 0, 0), 2.0, LM_SHAPE_BOX, (lm_vec3){0.5f, 0.1f, 0.3f});
     const double mass = 2.0 / 3.0, moments[3] = {mass * 0.10, mass * 0.34, mass * 0.26}; /* y²+z², z²+x², x²+y² */
     assert_ok(lm_mover_set_velocity(world, box, (lm_vec3){0, 0, 0}, (lm_vec3){0.1f, 0.05f, 5}));
-    double energy[2], momentum[2];
+    double energy[2];
+    lm_dvec3 momentum[2];
     bool tumbled = false;
     for (int n = 0; n < 2; n++) {
         lm_mover_def d = def_of(world, box);
-        lm_quat q = {-d.pose.rotation.x, -d.pose.rotation.y, -d.pose.rotation.z, d.pose.rotation.w};
-        lm_dvec3 w = {d.spin.x, d.spin.y, d.spin.z}, u = {q.x, q.y, q.z};
-        lm_dvec3 t = {2 * (u.y * w.z - u.z * w.y), 2 * (u.z * w.x - u.x * w.z), 2 * (u.x * w.y - u.y * w.x)};
-        double own[3] = {w.x + q.w * t.x + (u.y * t.z - u.z * t.y), w.y + q.w * t.y + (u.z * t.x - u.x * t.z),
-                         w.z + q.w * t.z + (u.x * t.y - u.y * t.x)};
-        energy[n] = momentum[n] = 0.0;
-        for (int i = 0; i < 3; i++) {
-            energy[n] += 0.5 * moments[i] * own[i] * own[i];
-            momentum[n] += moments[i] * moments[i] * own[i] * own[i];
-        }
+        lm_dvec3 w = turned(d.pose.rotation, (lm_dvec3){d.spin.x, d.spin.y, d.spin.z}, true);
+        lm_dvec3 own = {moments[0] * w.x, moments[1] * w.y, moments[2] * w.z};
+        energy[n] = 0.5 * (own.x * w.x + own.y * w.y + own.z * w.z);
+        momentum[n] = turned(d.pose.rotation, own, false);
         for (int k = 0; k < 600 && n == 0; k++) {
             steps(world, 1);
-            tumbled = tumbled || def_of(world, box).spin.z < 4.0f;
+            /* The spin along the momentum stays; it is the box that turns over, and so the spin about its own axis. */
+            lm_mover_def now = def_of(world, box);
+            lm_dvec3 spin = {now.spin.x, now.spin.y, now.spin.z};
+            tumbled = tumbled || turned(now.pose.rotation, spin, true).z < -4.0;
         }
     }
-    assert_true(tumbled || energy[0] > 0.0);
+    assert_true(tumbled);
     assert_near(energy[1] / energy[0], 1.0, 0.01);
-    assert_near(sqrt(momentum[1] / momentum[0]), 1.0, 1e-4);
+    double length = sqrt(momentum[0].x * momentum[0].x + momentum[0].y * momentum[0].y + momentum[0].z * momentum[0].z);
+    assert_near((momentum[1].x - momentum[0].x) / length, 0.0, 1e-4);
+    assert_near((momentum[1].y - momentum[0].y) / length, 0.0, 1e-4);
+    assert_near((momentum[1].z - momentum[0].z) / length, 0.0, 1e-4);
     lm_world_destroy(world);
 }
 
@@ -161,7 +172,7 @@ static void momentum_and_spin_are_kept(void **context)
     least = fabs(m.momentum.x);
     assert_true(least > 1.0); /* they met */
     assert_near(after, before, 1e-5 * 9.0);
-    assert_near(angular, spin, 1e-3 * spin); /* putting them out of each other turns them back, nearly */
+    assert_near(angular, spin, 1e-5 * spin);
     lm_world_destroy(world);
 }
 
@@ -191,15 +202,15 @@ static void the_ground_bears_all(void **context)
     lm_world_destroy(world);
 }
 
-/* A tonne on a kilogram and a kilogram under, and on, a tonne stay calm. */
+/* A tonne on a kilogram and under one, whichever of them is soft, stay calm. */
 static void masses_may_differ(void **context)
 {
     (void)context;
     static const struct {
         double mover, body;
         bool above;
-    } cases[] = {{1000.0, 1.0, true}, {1.0, 1000.0, false}, {1.0, 1000.0, true}};
-    for (int n = 0; n < 3; n++) {
+    } cases[] = {{1000.0, 1.0, true}, {1.0, 1000.0, false}, {1.0, 1000.0, true}, {1000.0, 1.0, false}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         lm_world *world = make_world(-9.81);
         assert_ok(lm_world_set_substeps(world, 4));
         add_floor(world, 0.0);
@@ -220,7 +231,7 @@ static void masses_may_differ(void **context)
         assert_true(fastest < 12.0);
         assert_true(fabs(d.pose.position.x) < 0.05 && fabs(d.pose.position.z) < 0.05);
         assert_true(d.pose.position.y > 0.19);
-        assert_true(cases[n].above || body_centre(world, body).y > 0.8); /* the tonne is still up there */
+        assert_true(cases[n].above || body_centre(world, body).y > 0.8); /* the soft one is still up there */
         lm_world_destroy(world);
     }
 }

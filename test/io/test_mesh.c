@@ -155,8 +155,8 @@ static void test_contents_decide(void **state)
     text_buffer file = {0};
     make_obj(&file, &cube);
     assert_holds("A.OBJ", &file, &cube, 0);
-    assert_text_refused("obj", "v 0 0 0\n", "obj: not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
-    assert_text_refused("a.obj/b", "v 0 0 0\n", "a.obj/b: not a mesh file (expected OBJ, PLY, STL, glTF or GLB)");
+    assert_text_refused("obj", "v 0 0 0\n", "obj: not a mesh file (expected OBJ, PLY, STL, OFF, glTF or GLB)");
+    assert_text_refused("a.obj/b", "v 0 0 0\n", "a.obj/b: not a mesh file (expected OBJ, PLY, STL, OFF, glTF or GLB)");
     assert_text_refused("a.obj", "", "a.obj: the file is empty");
     assert_text_refused("a.ply", "v 0 0 0\n", "a.ply: not a PLY file: it does not begin with \"ply\"");
     assert_true(lm_mesh_is_name("a.stl") && lm_mesh_is_name("x/a.GLB") && lm_mesh_is_name("a.b.fbx"));

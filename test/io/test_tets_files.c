@@ -513,9 +513,10 @@ static void broken_files_are_refused(void **context)
         {"a.mesh", "4\n" FOUR_NODES "1\n1 0 2 3 4\n", "a.mesh: tetrahedron 1 has node 0, which does not exist"},
         {"a.mesh", "4\n" FOUR_NODES "1\n1 1 2 -3 4\n", "a.mesh:7: tetrahedron 1 has node -3, which does not exist"},
         {"a.mesh", "4\n" FOUR_NODES "1\n1 1 2 3 4\nmore\n", "a.mesh:8: \"more\" (expected the number of triangles)"},
-        {"a.mesh", "4\n" FOUR_NODES "1\n1 1 2 2 4\n", "a.mesh: tetrahedron 1 (nodes 1, 2, 2, 4) has no volume"},
-        {"a.mesh", "5\n" FOUR_NODES "1 1 0\n2\n1 1 2 3 4\n1 1 2 3 5\n",
-         "a.mesh: tetrahedron 2 (nodes 1, 2, 3, 5) has no volume"},
+        {"a.mesh", "4\n" FOUR_NODES "1\n1 1 2 2 4\n",
+         "a.mesh: tetrahedron 1 (nodes 1, 2, 2, 4) has no volume, and no other has any"},
+        {"a.mesh", "5\n" FOUR_NODES "1 1 0\n2\n1 1 2 4 4\n1 1 2 3 5\n",
+         "a.mesh: tetrahedron 1 (nodes 1, 2, 4, 4) has no volume, and no other has any"},
         {"a.mesh", "6\n" FOUR_NODES "1 1 1\n-1 -1 -1\n3\n1 1 2 3 4\n1 3 2 4 5\n1 1 3 2 6\n",
          "a.mesh: tetrahedron 2 (nodes 3, 2, 4, 5) is inverted: it is turned against most others"},
         {"a.mesh", "MeshVersionFormatted 2\nDimension 2\n", "a.mesh:2: dimension 2 (expected 3)"},
@@ -549,6 +550,34 @@ static void broken_files_are_refused(void **context)
     refuses("a.node", TETGEN_NODES, "1 4 0\n0 0 1 2 4\n", "a.node: tetrahedron 0 has node 4, which does not exist");
     refuses("a.node", TETGEN_NODES, "2 4 0\n0 0 1 2 3\n",
             "a.node:3: the file ends where tetrahedron 2 of 2 is expected");
+}
+
+/* Slivers go, and nodes that were in nothing else; the others stay in their order, also where all of them are to be turned. */
+static void slivers_are_left_out(void **context)
+{
+    (void)context;
+    for (int turned = 0; turned < 2; turned++) {
+        const char *text =
+            turned ? "7\n" FOUR_NODES "1 1 0\n1 1 1\n0 0 1e-9\n5\n1 1 2 3 5\n1 1 3 2 4\n1 1 2 3 7\n1 3 2 4 6\n"
+                     "1 1 1 1 1\n"
+                   : "7\n" FOUR_NODES "1 1 0\n1 1 1\n0 0 1e-9\n5\n1 1 2 3 5\n1 1 2 3 4\n1 1 2 3 7\n1 2 3 4 6\n"
+                     "1 1 1 1 1\n";
+        lm_tets_bytes file = {text, strlen(text)};
+        lm_tets_data data;
+        lm_mesh_error error;
+        if (!lm_tets_parse("a.mesh", file, NULL, NULL, &data, &error)) fail_msg("%s", error.text);
+        assert_int_equal(data.flat, 3);
+        assert_int_equal(data.first_flat_tag, 1);
+        assert_int_equal(data.inverted, 0);
+        assert_int_equal(data.tet_count, 2);
+        assert_int_equal(data.vertex_count, 5); /* nodes 5 and 7 were in slivers only */
+        assert_int_equal(data.dropped, 2);
+        assert_int_equal(data.turned, turned);
+        assert_int_equal(data.triangle_count, 6);
+        const float expected = 1.0f / 6.0f + 2.0f / 6.0f; /* the corner, and what is between it and (1, 1, 1) */
+        assert_float_equal(data.volume, expected, 1e-6);
+        lm_tets_free(&data);
+    }
 }
 
 /* What the tool prints is counted instead of refused. */
@@ -677,6 +706,7 @@ int main(void)
         cmocka_unit_test(quadratic_ones_have_corners),
         cmocka_unit_test(z_up_is_turned),
         cmocka_unit_test(broken_files_are_refused),
+        cmocka_unit_test(slivers_are_left_out),
         cmocka_unit_test(faults_can_be_counted),
         cmocka_unit_test(lying_counts),
         cmocka_unit_test(truncated_files),

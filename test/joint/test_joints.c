@@ -110,7 +110,7 @@ static void momentum_and_spin_are_kept(void **context)
                 spin = fmax(spin, ref_length(ref_sub(now.angular, before.angular)) / now.spin_scale);
             }
             assert_at_most(worst, 1e-5);
-            assert_at_most(spin, 1e-5 * 3.0);
+            assert_at_most(spin, 1e-5);
             lm_world_destroy(world);
         }
     }

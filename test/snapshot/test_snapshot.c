@@ -206,15 +206,13 @@ static void one_particle_twice(void **context)
     lm_body_def def = lm_body_def_default();
     def.points = points;
     def.point_count = COUNT;
-    def.user_data = 0x1122334455667788;
     make_body(world, &def);
     size_t size = lm_world_save_size(world);
     uint8_t *bytes = malloc(size), *copy = malloc(size);
     assert_ok(lm_world_save(world, bytes, size));
-    /* Behind the user data and the material and the turn of damping (18 values of 4 bytes, five of 8, one of 1): position, mass and order of each particle, 20 bytes. */
-    size_t first = 0;
-    for (size_t k = 0; k + 8 < size && first == 0; k++)
-        if (memcmp(bytes + k, &def.user_data, 8) == 0) first = k + 8 + 18 * 4 + 5 * 8 + 1 + 16;
+    /* One slot with its generation, of which sampling and size (two values of 1 byte, four of 4), how it is made (two of 4, two of 1, five
+     * of 8); then position, mass and order of each particle, 20 bytes. */
+    const size_t first = LMI_SNAPSHOT_HEADER + 2 * 4 + 2 + 4 * 4 + 2 * 4 + 2 + 5 * 8 + 16;
     for (size_t n = 0; n < COUNT; n++) assert_int_equal(bytes[first + 20 * n], n);
     for (size_t a = 0; a < COUNT; a++)
         for (size_t b = 0; b < COUNT; b++) {
@@ -226,6 +224,34 @@ static void one_particle_twice(void **context)
     free(bytes);
     free(copy);
     lm_world_destroy(world);
+}
+
+/* The radius of a body of balls is structure, for they are made of it, and state: it cannot be one here and another there. */
+static void one_radius_of_balls(void **context)
+{
+    (void)context;
+    const float radius = 0.12345f, another = 0.2f;
+    lm_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    lm_world *world = make_world(0.0), *other = make_world(0.0);
+    lm_body_def def = lm_body_def_default();
+    def.points = points, def.point_count = 4, def.mask = 1, def.contact_radius = radius;
+    make_body(world, &def);
+    size_t size = lm_world_save_size(world), at[8], found = 0;
+    uint8_t *bytes = malloc(size);
+    assert_ok(lm_world_save(world, bytes, size));
+    for (size_t k = 0; k + 4 <= size && found < 8; k++)
+        if (memcmp(bytes + k, &radius, 4) == 0) at[found++] = k;
+    assert_int_equal(found, 2);
+    for (int changed = 1; changed < 4; changed++) {
+        for (int n = 0; n < 2; n++) memcpy(bytes + at[n], changed >> n & 1 ? &another : &radius, 4);
+        lmi_snapshot_seal(bytes, size);
+        const lm_result expected = changed == 3 ? LM_OK : LM_ERROR_FORMAT;
+        assert_result(lm_world_load(other, bytes, size), expected);
+        assert_result(lm_world_load(world, bytes, size), expected);
+        assert_true(lm_world_hash(world) == lm_world_hash(other) || changed < 3);
+    }
+    free(bytes);
+    lm_world_destroy(world), lm_world_destroy(other);
 }
 
 /* What a collider's shape does not use may be anything, and its snapshot loads all the same. */
@@ -334,6 +360,7 @@ int main(void)
         WITH_SNAPSHOT(every_byte_damaged),
         WITH_SNAPSHOT(bytes_moved_about),
         WITH_SNAPSHOT(another_version_is_refused),
+        cmocka_unit_test(one_radius_of_balls),
         WITH_SNAPSHOT(damage_that_the_checksum_cannot_see),
         cmocka_unit_test(one_particle_twice),
         cmocka_unit_test(unused_fields_do_not_matter),

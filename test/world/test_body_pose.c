@@ -506,9 +506,32 @@ static void wrong_values_change_nothing(void **context)
     lm_world_destroy(world);
 }
 
+/* A quarter of a turn about z takes the velocity along, whether the shape is kept or not. */
+static void a_new_pose_turns_the_velocity(void **context)
+{
+    (void)context;
+    for (int keep = 0; keep < 2; keep++) {
+        lm_world *world = make_world(0.0);
+        lm_vec3 *points = grid_points(3, 3, 3, 0.2);
+        lm_body_def def = lm_body_def_default();
+        def.points = points;
+        def.point_count = 27;
+        lm_body_id body = make_body(world, &def);
+        free(points);
+        assert_ok(lm_body_set_velocity(world, body, (lm_vec3){1, 0, 0}, (lm_vec3){0, 0, 0}));
+        const lm_pose pose = {{3, 0, 0}, {0, 0, (float)sqrt(0.5), (float)sqrt(0.5)}};
+        assert_ok(lm_body_set_pose(world, body, pose, keep));
+        motion m = motion_read(world, body, lm_dvec3_zero());
+        assert_near(m.momentum.x / m.mass, 0.0, 1e-6);
+        assert_near(m.momentum.y / m.mass, 1.0, 1e-6);
+        lm_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_pose_turns_the_velocity),
         cmocka_unit_test(a_new_body_has_the_pose_of_its_definition),
         cmocka_unit_test(what_has_no_direction_is_not_turned),
         cmocka_unit_test(teleports_arrive),

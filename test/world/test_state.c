@@ -8,6 +8,9 @@
 #include "test/support/busy.h"
 #include "test/support/things.h"
 
+#include "snapshot/snapshot.h"
+#include "world/world.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -274,11 +277,12 @@ static void rarer_state_rolls_back(void **context)
             detail.touch_size = 0.1f, detail.touch_radius = 0.2f;
             assert_ok(lm_body_set_detail(world, body, &detail));
         }
-        buffer state = {0};
+        buffer state = {0}, whole = {0};
         uint32_t loaded = 0;
         for (int frame = 0; frame < 30; frame++) {
             steps(world, 1);
             save_state(world, &state);
+            save_all(world, &whole);
             steps(world, 3);
             uint64_t hash = lm_world_hash(world);
             lm_result result = lm_world_load_state(world, state.bytes, state.size);
@@ -290,9 +294,12 @@ static void rarer_state_rolls_back(void **context)
             loaded++;
             steps(world, 3);
             if (lm_world_hash(world) != hash) fail_msg("variant %d, frame %d: other bits", variant, frame);
+            assert_ok(lm_world_load(world, whole.bytes, whole.size));
+            steps(world, 3);
+            if (lm_world_hash(world) != hash) fail_msg("variant %d, frame %d: a snapshot differs", variant, frame);
         }
         assert_true(loaded >= 5);
-        free(state.bytes);
+        free(state.bytes), free(whole.bytes);
         lm_world_destroy(world);
     }
 }
@@ -318,18 +325,41 @@ static lm_world *logging_world(void)
     return world;
 }
 
-static void refuse_now(lm_world *world, const buffer *state, const char *what)
+/* State and snapshot. */
+typedef struct both {
+    buffer state, whole;
+} both;
+
+static void keep(const lm_world *world, both *kept)
 {
-    buffer before = {0}, after = {0};
+    save_state(world, &kept->state);
+    save_all(world, &kept->whole);
+}
+
+static void assert_saves(const lm_world *world, const buffer *expected, const char *what)
+{
+    buffer now = {0};
+    save_all(world, &now);
+    if (now.size != expected->size || memcmp(now.bytes, expected->bytes, now.size) != 0) fail_msg("%s: differs", what);
+    free(now.bytes);
+}
+
+/* The state is refused and changes nothing; the snapshot is not, and brings the structure back. */
+static void refuse_now(lm_world *world, const both *kept, const char *what)
+{
+    const buffer *state = &kept->state;
+    buffer before = {0};
     save_all(world, &before);
     lines = 0;
     if (lm_world_load_state(world, state->bytes, state->size) != LM_ERROR_ARGUMENT) fail_msg("%s: not refused", what);
     assert_int_equal(lines, 1);
     assert_non_null(strstr(last_line, "structure"));
-    save_all(world, &after);
-    assert_true(before.size == after.size);
-    assert_memory_equal(before.bytes, after.bytes, before.size);
-    free(before.bytes), free(after.bytes);
+    assert_saves(world, &before, what);
+    assert_ok(lm_world_load(world, kept->whole.bytes, kept->whole.size));
+    assert_saves(world, &kept->whole, what);
+    assert_ok(lm_world_load(world, before.bytes, before.size));
+    assert_saves(world, &before, what);
+    free(before.bytes);
 }
 
 static void another_structure_is_refused(void **context)
@@ -337,51 +367,51 @@ static void another_structure_is_refused(void **context)
     (void)context;
     lm_world *world = logging_world();
     lm_body_id body = make_one(world, FINE, 1.0, false), other;
-    buffer state = {0};
-    save_state(world, &state);
+    both kept = {0};
+    keep(world, &kept);
     uint64_t structure = lm_world_structure(world);
     other = make_one(world, CLUSTERS, 2.0, false);
-    refuse_now(world, &state, "another body");
+    refuse_now(world, &kept, "another body");
     assert_true(lm_world_structure(world) != structure);
     assert_ok(lm_body_destroy(world, other));
-    refuse_now(world, &state, "a slot that was used"); /* its generation is part of ids */
-    save_state(world, &state);
+    refuse_now(world, &kept, "a slot that was used"); /* its generation is part of ids */
+    keep(world, &kept);
     assert_ok(lm_body_set_mass(world, body, 3.0f));
-    refuse_now(world, &state, "masses");
+    refuse_now(world, &kept, "masses");
     assert_ok(lm_body_set_mass(world, body, 2.0f));
-    save_state(world, &state);
+    keep(world, &kept);
     uint32_t particle = 0;
     lm_pin_def pin = lm_pin_def_default();
     lm_pin_id id;
     pin.body = body, pin.particles = &particle, pin.particle_count = 1;
     assert_ok(lm_pin_create(world, &pin, &id));
-    refuse_now(world, &state, "a pin");
-    save_state(world, &state);
+    refuse_now(world, &kept, "a pin");
+    keep(world, &kept);
     lm_material m;
     assert_ok(lm_body_get_material(world, body, &m));
     m.mode = m.mode == LM_MODE_RIGID ? LM_MODE_LINEAR : LM_MODE_RIGID;
     assert_ok(lm_body_set_material(world, body, &m));
-    refuse_now(world, &state, "a mode");
-    save_state(world, &state);
+    refuse_now(world, &kept, "a mode");
+    keep(world, &kept);
     lm_fracture_def fracture = lm_fracture_def_default();
     assert_ok(lm_body_set_fracture(world, body, &fracture));
-    refuse_now(world, &state, "fracture");
-    save_state(world, &state);
+    refuse_now(world, &kept, "fracture");
+    keep(world, &kept);
     uint32_t broken;
     assert_ok(lm_body_break(world, body, (lm_vec3){0, 0, 0}, 0.2f, &broken));
     assert_true(broken > 0);
-    refuse_now(world, &state, "a break");
+    refuse_now(world, &kept, "a break");
     lm_collider_def def = lm_collider_def_default();
     lm_collider_id collider;
     def.shape = LM_SHAPE_HEIGHTS;
     give_arrays(&def);
     assert_ok(lm_collider_create(world, &def, &collider));
-    save_state(world, &state);
+    keep(world, &kept);
     float heights[12] = {0};
     def.heights.heights = heights;
     assert_ok(lm_collider_set_def(world, collider, &def));
-    refuse_now(world, &state, "another height map");
-    free(state.bytes);
+    refuse_now(world, &kept, "another height map");
+    free(kept.state.bytes), free(kept.whole.bytes);
     lm_world_destroy(world);
 }
 
@@ -436,6 +466,71 @@ static void damage_changes_nothing(void **context)
     lm_world_destroy(p.world);
 }
 
+/* The same of snapshots, which are loaded into the world as it stands while the structure is the same. */
+static void damaged_snapshots_change_nothing(void **context)
+{
+    (void)context;
+    pile p = pile_make(1, LM_ISA_BEST);
+    for (uint32_t frame = 0; frame < 12; frame++) pile_step(&p, frame);
+    buffer whole = {0}, before = {0};
+    save_all(p.world, &whole);
+    size_t state = lm_world_state_size(p.world); /* at most, and last */
+    assert_true(state < whole.size);
+    pile_step(&p, 12);
+    save_all(p.world, &before);
+    random_state random = {22};
+    uint8_t *damaged = malloc(whole.size);
+    uint32_t accepted = 0, refused = 0;
+    for (int n = 0; n < (is_long ? 4000 : 120); n++) {
+        memcpy(damaged, whole.bytes, whole.size);
+        size_t first = n % 8 ? whole.size - state : LMI_SNAPSHOT_HEADER; /* mostly of state */
+        damaged[first + random_below(&random, (uint32_t)(n % 2 ? 8000 : whole.size - first))] =
+            (uint8_t)random_bits(&random);
+        lmi_snapshot_seal(damaged, whole.size);
+        if (lm_world_load(p.world, damaged, whole.size) == LM_OK) { /* a value that may be */
+            assert_ok(lm_world_step(p.world, FRAME));
+            lm_totals totals;
+            lm_world_get_totals(p.world, &totals);
+            assert_true(totals.finite);
+            assert_ok(lm_world_load(p.world, before.bytes, before.size));
+            accepted++;
+        } else {
+            refused++;
+        }
+        assert_saves(p.world, &before, "after a damaged snapshot");
+    }
+    assert_true(accepted > 10 && refused > 10);
+    free(damaged), free(whole.bytes), free(before.bytes);
+    lm_world_destroy(p.world);
+}
+
+/* Bodies stay where they are in memory, which says that none was made again, and go on to the last bit as they did. */
+static void snapshots_keep_the_bodies_of_their_structure(void **context)
+{
+    (void)context;
+    pile a = pile_make(1, LM_ISA_BEST), plain = pile_make(1, LM_ISA_BEST);
+    buffer whole = {0};
+    uint32_t by_state = 0, made = 0;
+    for (uint32_t frame = 0; frame < 60; frame++) {
+        const uint64_t structure = lm_world_structure(a.world);
+        save_all(a.world, &whole);
+        pile_step(&plain, frame);
+        for (uint32_t k = 0; k < 3; k++) pile_step(&a, frame + k);
+        const float *mass = lmi_body_at(a.world, 0)->mass;
+        const bool same = structure == lm_world_structure(a.world);
+        assert_ok(lm_world_load(a.world, whole.bytes, whole.size));
+        assert_true(same == (lmi_body_at(a.world, 0)->mass == mass));
+        by_state += same, made += !same;
+        assert_saves(a.world, &whole, "a snapshot that was loaded");
+        pile_step(&a, frame);
+        if (lm_world_hash(plain.world) != lm_world_hash(a.world)) fail_msg("other bits in frame %u", frame);
+    }
+    print_message("%u of one structure, %u of another\n", by_state, made);
+    assert_true(by_state > 10 && made > 2);
+    free(whole.bytes);
+    lm_world_destroy(a.world), lm_world_destroy(plain.world);
+}
+
 /* As out/hash.h has it. */
 #include "base/hash.h"
 static uint64_t checksum_of(const uint8_t *bytes, size_t size) { return lmi_hash_array(LMI_HASH_SEED, bytes, size); }
@@ -456,10 +551,10 @@ static void miser_release(void *memory, size_t size, void *user)
     free(memory);
 }
 
-/* Forces and events that there is no room for any more. */
+/* Forces and events that there is no room for any more; state, or a snapshot of the same structure. */
 static void any_allocation_may_fail(void **context)
 {
-    (void)context;
+    const bool whole = *context != NULL;
     bool refused = false;
     lm_world_def def = lm_world_def_default();
     def.allocator = (lm_allocator){miser_allocate, miser_release, &refused};
@@ -477,12 +572,13 @@ static void any_allocation_may_fail(void **context)
     steps(a, 20);
     for (int n = 0; n < 30; n++) assert_ok(lm_body_add_force(a, body, (lm_vec3){1, 0, 0}));
     buffer state = {0}, before = {0}, after = {0};
-    save_state(a, &state);
+    (whole ? save_all : save_state)(a, &state);
     save_all(b, &before);
+    const float *mass = lmi_body_at(b, 0)->mass;
     for (int64_t n = 0;; n++) {
         refused = false;
         granted = n;
-        lm_result result = lm_world_load_state(b, state.bytes, state.size);
+        lm_result result = (whole ? lm_world_load : lm_world_load_state)(b, state.bytes, state.size);
         granted = -1;
         if (!refused) {
             assert_ok(result);
@@ -494,6 +590,7 @@ static void any_allocation_may_fail(void **context)
         assert_true(after.size == before.size);
         assert_memory_equal(after.bytes, before.bytes, before.size);
     }
+    assert_true(lmi_body_at(b, 0)->mass == mass);
     steps(a, 3), steps(b, 3);
     assert_true(lm_world_hash(a) == lm_world_hash(b));
     free(state.bytes), free(before.bytes), free(after.bytes);
@@ -530,12 +627,20 @@ int main(int argc, char **argv)
 {
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rolling_back_changes_nothing), cmocka_unit_test(state_goes_from_world_to_world),
-        cmocka_unit_test(the_busy_world_rolls_back),    cmocka_unit_test(rarer_state_rolls_back),
-        cmocka_unit_test(another_structure_is_refused), cmocka_unit_test(damage_changes_nothing),
-        cmocka_unit_test(any_allocation_may_fail),      cmocka_unit_test(what_it_takes_is_little),
+        cmocka_unit_test(rolling_back_changes_nothing),
+        cmocka_unit_test(state_goes_from_world_to_world),
+        cmocka_unit_test(the_busy_world_rolls_back),
+        cmocka_unit_test(rarer_state_rolls_back),
+        cmocka_unit_test(another_structure_is_refused),
+        cmocka_unit_test(damage_changes_nothing),
+        cmocka_unit_test(any_allocation_may_fail),
+        cmocka_unit_test(what_it_takes_is_little),
+        cmocka_unit_test(damaged_snapshots_change_nothing),
+        cmocka_unit_test(snapshots_keep_the_bodies_of_their_structure),
+        cmocka_unit_test_prestate(any_allocation_may_fail, &is_long),
     };
     const struct CMUnitTest longer[] = {cmocka_unit_test(rolling_back_changes_nothing),
-                                        cmocka_unit_test(damage_changes_nothing)};
+                                        cmocka_unit_test(damage_changes_nothing),
+                                        cmocka_unit_test(damaged_snapshots_change_nothing)};
     return is_long ? cmocka_run_group_tests(longer, NULL, NULL) : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,124 @@
+/*
+ * What a scene may say and seldom means: one line in the log for each kind, when its world is made.
+ *
+ *   - bodies above each other that do not touch each other, though nobody wrote a mask: they fall into each other
+ *   - events after the last frame, which never happen
+ */
+#include "scene/internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Bodies of one entry are looked at one by one up to so many in all: pairs grow with their square. */
+#define MOST_BODIES 2000
+
+/* Of the smaller one's width that the two have in common, seen from above. */
+#define COVERED 0.5
+
+void lmi_scene_say(const lm_scene *s, const char *line)
+{
+    if (s->host_log.write != NULL) {
+        s->host_log.write(LM_OK, line, s->host_log.user);
+    }
+}
+
+/* --- masks --- */
+
+typedef struct placed {
+    const scene_body_entry *entry;
+    lm_body_info info;
+    bool asked; /* somebody wrote what it touches */
+} placed;
+
+static double common(double low_a, double high_a, double low_b, double high_b)
+{
+    double width = fmin(high_a - low_a, high_b - low_b);
+    double shared = fmin(high_a, high_b) - fmax(low_a, low_b);
+    return width > 0.0 ? shared / width : 0.0;
+}
+
+/* Whether one is above the other, whichever: they will meet when the lower one lies on something. */
+static bool is_stacked(const placed *a, const placed *b)
+{
+    const lm_body_info *i = &a->info, *k = &b->info;
+    return common(i->lower.x, i->upper.x, k->lower.x, k->upper.x) > COVERED &&
+           common(i->lower.z, i->upper.z, k->lower.z, k->upper.z) > COVERED;
+}
+
+static bool touches(const placed *a, const placed *b)
+{
+    return (a->entry->group & b->entry->mask) != 0 && (b->entry->group & a->entry->mask) != 0;
+}
+
+static void warn_of_masks(const lm_scene *s, const placed *bodies, uint32_t count)
+{
+    uint32_t pairs = 0, first = 0, second = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = i + 1; k < count; k++) {
+            const placed *a = &bodies[i], *b = &bodies[k];
+            if (!(a->asked && b->asked) && !touches(a, b) && is_stacked(a, b) && pairs++ == 0) {
+                first = i;
+                second = k;
+            }
+        }
+    }
+    if (pairs > 0) {
+        char line[256];
+        snprintf(
+            line, sizeof line,
+            "%.80s: bodies %u and %u are above each other and do not touch each other%s: give both \"mask\": 1, or "
+            "\"mask\": 0 where that is meant",
+            s->name, first, second, pairs > 1 ? " (and other pairs)" : "");
+        lmi_scene_say(s, line);
+    }
+}
+
+/* The bodies of the scene as they were put; null when there is no memory for them: then nothing is said. */
+static placed *read_bodies(const lm_scene *s, const lm_world *world, uint32_t count)
+{
+    placed *bodies = calloc(count, sizeof *bodies);
+    for (uint32_t i = 0; i < s->file->bodies.count && bodies != NULL; i++) {
+        const scene_body_entry *entry = LIST_ITEM(scene_body_entry, s->file->bodies, i);
+        bool asked = lmi_json_get(entry->head.json, "mask") != NULL;
+        for (uint32_t n = entry->range.first; n < entry->range.first + entry->range.count; n++) {
+            bodies[n] = (placed){.entry = entry, .asked = asked};
+            (void)lm_body_get_info(world, s->bodies[n].id, &bodies[n].info); /* it was made just now */
+        }
+    }
+    return bodies;
+}
+
+/* --- events --- */
+
+static void warn_of_events(const lm_scene *s)
+{
+    const double end = (double)s->file->frames / LM_SCENE_FRAME_RATE;
+    uint32_t late = 0, first = 0;
+    for (uint32_t n = 0; n < s->file->events.count; n++) {
+        if (LIST_ITEM(scene_event, s->file->events, n)->time * LM_SCENE_FRAME_RATE + 0.5 >= s->file->frames &&
+            late++ == 0) {
+            first = n;
+        }
+    }
+    if (late > 0) {
+        char line[256];
+        snprintf(line, sizeof line, "%.80s: events[%u] is at %.4g s, and the scene ends at %.4g s%s", s->name, first,
+                 LIST_ITEM(scene_event, s->file->events, first)->time, end, late > 1 ? " (and others)" : "");
+        lmi_scene_say(s, line);
+    }
+}
+
+void lmi_scene_warn(const lm_scene *s, const lm_world *world)
+{
+    const scene_file *file = s->file;
+    warn_of_events(s);
+    if (!(file->gravity.y < 0.0) || file->colliders.count == 0 || s->body_count < 2 || s->body_count > MOST_BODIES) {
+        return; /* nothing falls, or onto nothing */
+    }
+    placed *bodies = read_bodies(s, world, s->body_count);
+    if (bodies != NULL) {
+        warn_of_masks(s, bodies, s->body_count);
+    }
+    free(bodies);
+}

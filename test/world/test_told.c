@@ -1,0 +1,211 @@
+/*
+ * What the log says of worlds that are allowed and seldom meant: one line each, and none where all is well.
+ */
+#include "test/support/support.h"
+#include "test/support/things.h"
+
+#include "limber/scene.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int told;
+static char line[256];
+
+static void take_line(lm_result result, const char *text, void *user)
+{
+    (void)user;
+    assert_int_equal(result, LM_OK);
+    told++;
+    snprintf(line, sizeof line, "%s", text);
+}
+
+static lm_world_def hearing_def(void)
+{
+    lm_world_def def = lm_world_def_default();
+    def.workers = 1;
+    def.log.write = take_line;
+    told = 0;
+    line[0] = '\0';
+    return def;
+}
+
+static lm_world *hearing_world(void)
+{
+    lm_world_def def = hearing_def();
+    lm_world *world;
+    def.substeps = 1;
+    assert_ok(lm_world_create(&def, &world));
+    return world;
+}
+
+static void assert_told(int lines, const char *words)
+{
+    if (told != lines) fail_msg("%d lines in place of %d: %s", told, lines, line);
+    if (lines > 0 && !strstr(line, words)) fail_msg("\"%s\" does not say \"%s\"", line, words);
+    told = 0;
+}
+
+/* A cube of a metre. */
+static lm_body_id add_cube(lm_world *world, lm_dvec3 at, uint32_t mask, float hertz)
+{
+    const uint8_t cells[64] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                               1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                               1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    def.lattice.counts[0] = def.lattice.counts[1] = def.lattice.counts[2] = 4;
+    def.lattice.spacing = 0.25f;
+    def.pose.position = at;
+    def.mask = mask;
+    def.material.hertz = hertz;
+    return make_body(world, &def);
+}
+
+/* A box of half a metre along x, and 0.4 along y and z. */
+static lm_body_id add_box(lm_world *world, sampling kind, lm_dvec3 at, uint32_t mask)
+{
+    thing_def def = thing_default(kind);
+    def.size = (lm_vec3){0.5f, 0.4f, 0.4f};
+    def.pose.position = at;
+    def.mask = mask;
+    def.material = soft_material(0.5, 0.1);
+    def.material.hertz = 2.0f;
+    return thing_make(world, &def);
+}
+
+static void bodies_in_each_other(void **context)
+{
+    (void)context;
+    for (int kind = 0; kind < SAMPLINGS; kind++) {
+        lm_world *world = hearing_world();
+        add_box(world, (sampling)kind, (lm_dvec3){0, 0, 0}, 1);
+        add_box(world, (sampling)kind, (lm_dvec3){0.02, 0.39, 0.01}, 1); /* it lies on the first */
+        steps(world, 3);
+        assert_told(0, "");
+        add_box(world, (sampling)kind, (lm_dvec3){0.1, 0.1, 0.05}, 0); /* touches nobody */
+        steps(world, 1);
+        assert_told(0, "");
+        lm_body_id in = add_box(world, (sampling)kind, (lm_dvec3){0.05, -0.2, 0.02}, 1);
+        steps(world, 1);
+        assert_told(1, "bodies 4 and 1 were put into each other: ");
+        steps(world, 5); /* they still are, for a while */
+        assert_told(0, "");
+        assert_ok(lm_body_destroy(world, in));
+        add_box(world, (sampling)kind, (lm_dvec3){0.05, -0.2, 0.02}, 1);
+        add_box(world, (sampling)kind, (lm_dvec3){0.1, -0.3, 0.02}, 1);
+        steps(world, 1);
+        assert_told(1, "others");
+        lm_world_destroy(world);
+    }
+}
+
+static void hertz_out_of_reach(void **context)
+{
+    (void)context;
+    lm_world *world = hearing_world();
+    lm_body_id body = add_cube(world, (lm_dvec3){0, 0, 0}, 0, 5.0f);
+    steps(world, 2);
+    assert_told(0, "");
+    lm_material m;
+    assert_ok(lm_body_get_material(world, body, &m));
+    m.hertz = 10.0f; /* nearly as stiff as it was asked for */
+    assert_ok(lm_body_set_material(world, body, &m));
+    steps(world, 1);
+    assert_told(0, "");
+    m.hertz = 95.0f;
+    assert_ok(lm_body_set_material(world, body, &m));
+    steps(world, 1);
+    /* A substep of 1/60 s reaches 60 / (2 pi) = 9.549 hertz; 95 ask for ten of them. */
+    assert_told(1, "body 1: 9.55 hertz in place of 95, as stiff as the substep allows: 10 substeps");
+    steps(world, 5);
+    assert_told(0, "");
+    for (int n = 0; n < 3; n++) add_cube(world, (lm_dvec3){2.0 * n, 5, 0}, 0, 50.0f);
+    steps(world, 1);
+    assert_told(1, "body 2 (and 2 others): ");
+    assert_ok(lm_world_set_substeps(world, 10));
+    assert_ok(lm_body_set_material(world, body, &m));
+    steps(world, 1);
+    assert_told(0, "");
+    lm_world_destroy(world);
+}
+
+static void a_blade_without_area(void **context)
+{
+    (void)context;
+    const lm_dvec3 flat[4] = {{0.6, -1, -1}, {0.6, 0, 0}, {0.6, 1, 1}, {0.6, 2, 3}};
+    const uint32_t line_only[3] = {0, 1, 2}, triangle[3] = {0, 1, 3};
+    lm_world *world = hearing_world();
+    lm_body_id body = add_cube(world, (lm_dvec3){0, 0, 0}, 0, 5.0f);
+    lm_blade blade = lm_blade_default();
+    lm_cut_info info;
+    assert_ok(lm_body_cut(world, body, &blade, &info));
+    assert_told(1, "no area");
+    blade.vertices = flat, blade.vertex_count = 4, blade.triangles = line_only, blade.triangle_count = 1;
+    assert_ok(lm_body_cut(world, body, &blade, &info));
+    assert_int_equal(info.links, 0);
+    assert_told(1, "no area");
+    blade.triangles = triangle;
+    assert_ok(lm_body_cut(world, body, &blade, &info));
+    assert_told(0, "");
+    lm_world_destroy(world);
+}
+
+/* --- scenes --- */
+
+static void make_scene(const char *text)
+{
+    lm_scene_error error;
+    lm_scene *scene = lm_scene_open_text("told", text, strlen(text), NULL, 0, &error);
+    if (!scene) fail_msg("%s", error.text);
+    lm_world_def def = hearing_def();
+    lm_world *world;
+    if (lm_scene_make_world(scene, &def, &world, &error) != LM_OK) fail_msg("%s", error.text);
+    lm_world_destroy(world);
+    lm_scene_close(scene);
+}
+
+#define SCENE(gravity, colliders, first, second, x, events)                                                            \
+    "{\"limber\": 1, \"frames\": 60, " gravity "\"colliders\": [" colliders "], \"bodies\": ["                         \
+    "{\"shape\": {\"name\": \"box\", \"size\": [1, 1, 1]}, \"lattice\": {\"particles\": 60}, \"at\": [0, 1, 0]" first  \
+    "}, {\"shape\": {\"name\": \"box\", \"size\": [1, 1, 1]}, \"lattice\": {\"particles\": 60}, \"at\": [" x           \
+    ", 3, 0]" second "}], \"events\": [" events "]}"
+#define FLOOR "{\"shape\": \"plane\"}"
+
+static void masks_of_what_is_stacked(void **context)
+{
+    (void)context;
+    make_scene(SCENE("", FLOOR, "", "", "0.2", ""));
+    assert_told(1, "bodies 0 and 1 are above each other");
+    make_scene(SCENE("", FLOOR, ", \"mask\": 1", "", "0.2", ""));
+    assert_told(1, "mask");
+    make_scene(SCENE("", FLOOR, ", \"mask\": 1", ", \"mask\": 1", "0.2", "")); /* they touch */
+    assert_told(0, "");
+    make_scene(SCENE("", FLOOR, ", \"mask\": 0", ", \"mask\": 0", "0.2", "")); /* as was asked for */
+    assert_told(0, "");
+    make_scene(SCENE("", FLOOR, "", "", "1.2", "")); /* beside each other */
+    assert_told(0, "");
+    make_scene(SCENE("", "", "", "", "0.2", "")); /* they fall side by side for ever */
+    assert_told(0, "");
+    make_scene(SCENE("\"gravity\": [0, 0, 0], ", FLOOR, "", "", "0.2", ""));
+    assert_told(0, "");
+}
+
+static void events_after_the_end(void **context)
+{
+    (void)context;
+    make_scene(SCENE("", "", "", "", "5", "{\"time\": 0.98, \"gravity\": [0, -5, 0]}"));
+    assert_told(0, "");
+    make_scene(SCENE("", "", "", "", "5",
+                     "{\"time\": 0.5, \"gravity\": [0, -5, 0]}, {\"time\": 1.2, \"gravity\": [0, -5, 0]}"));
+    assert_told(1, "events[1] is at 1.2 s, and the scene ends at 1 s");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_in_each_other), cmocka_unit_test(hertz_out_of_reach),
+                                       cmocka_unit_test(a_blade_without_area),
+                                       cmocka_unit_test(masks_of_what_is_stacked),
+                                       cmocka_unit_test(events_after_the_end)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
