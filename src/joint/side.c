@@ -12,8 +12,10 @@
 
 #include <string.h>
 
+/* Where a particle was h seconds ago, but not before a solid cut short its way. */
 static lm_dvec3 from_of(const lmi_body *body, uint32_t place, double h)
 {
+    h = lmi_body_went(body, h);
     const float *x = body->x + (size_t)place * 4, *v = body->v + (size_t)place * 4;
     return dvec(x[0] - h * v[0], x[1] - h * v[1], x[2] - h * v[2]);
 }
@@ -157,6 +159,6 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
         lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, dvec_sub(at, s->centre))));
-        lmi_move_on(x, done, h);
+        lmi_move_on(x, done, lmi_body_went(body, h));
     }
 }

@@ -395,6 +395,34 @@ static void add_field(random_world *r, random_source *random)
     }
 }
 
+/* One world in three has movers with mass: a box, a ball or a capsule each, light or heavy. */
+static lm_result add_crates(random_world *r, random_source *random)
+{
+    static const lm_shape shapes[3] = {LM_SHAPE_BOX, LM_SHAPE_SPHERE, LM_SHAPE_CAPSULE};
+    uint32_t count = may(r, random, RANDOM_CRATES, 0.35) ? 1 + random_source_below(random, 3) : 0;
+    lm_result result = LM_OK;
+    for (uint32_t i = 0; i < count && result == LM_OK; i++) {
+        lm_mover_def def = lm_mover_def_default();
+        lm_collider_def shape = lm_collider_def_default();
+        lm_collider_id collider;
+        def.pose.position = moved(r->middle, random_source_vector(random, 1.5));
+        def.pose.rotation = random_source_rotation(random);
+        def.velocity = random_source_vector(random, 4.0);
+        def.spin = random_source_vector(random, 3.0);
+        def.mass = (float)pow(10.0, random_source_range(random, -1.0, 2.0));
+        shape.shape = shapes[random_source_below(random, 3)];
+        lm_vec3 half = random_source_vector(random, 0.4);
+        shape.half_extents = (lm_vec3){fabsf(half.x) + 0.05f, fabsf(half.y) + 0.05f, fabsf(half.z) + 0.05f};
+        shape.radius = (float)random_source_range(random, 0.1, 0.4);
+        shape.half_length = (float)random_source_range(random, 0.0, 0.4);
+        result = lm_mover_create(r->world, &def, &r->crate);
+        shape.mover = r->crate;
+        result = result ? result : lm_collider_create(r->world, &shape, &collider);
+        tell(r, "crate %u: %g kg: %s", i, (double)def.mass, lm_result_text(result));
+    }
+    return result;
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Worlds
  */
@@ -446,6 +474,7 @@ lm_result random_world_make(random_world *made, uint64_t seed, uint32_t features
         result = add_body(made, &own, i);
         made->body_count = i + 1;
     }
+    result = result ? result : add_crates(made, &random); /* last: worlds without them are what they were */
     if (result == LM_OK) {
         lm_dvec3 eye = moved(made->middle, (lm_vec3){3.0f, 2.0f, 3.0f});
         result = lm_world_set_eye(made->world, &eye);
@@ -554,7 +583,7 @@ static void join(random_world *r, lm_body_id body, const lm_body_info *info, ran
     if (other < r->body_count) {
         def.a.body = r->bodies[other];
     } else if (other == r->body_count) {
-        def.a.mover = r->mover;
+        def.a.mover = r->crate.slot != 0 ? r->crate : r->mover;
     }
     def.axis = random_source_vector(random, 1.0);
     def.b.radius = (float)random_source_range(random, 0.0, 0.5);
@@ -636,7 +665,10 @@ static lm_result edit(random_world *r, uint32_t index, const lm_body_info *info,
     case 1: lm_world_set_gravity(r->world, vector); break;
     case 2: lm_world_set_contact_rule(r->world, 1, 1, 2.0f * number, number); break;
     case 3: lm_body_wake(r->world, body); break;
-    case 4: lm_mover_set_velocity(r->world, r->mover, vector, (lm_vec3){0.0f, number, 0.0f}); break;
+    case 4:
+        lm_mover_set_velocity(r->world, r->mover, vector, (lm_vec3){0.0f, number, 0.0f});
+        if (r->crate.slot != 0) lm_mover_set_velocity(r->world, r->crate, vector, (lm_vec3){number, 0.0f, number});
+        break;
     case 5: lm_body_reset_plastic(r->world, body); break;
     case 6: give_stiffness(r, body, random); break;
     default: {
