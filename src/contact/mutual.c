@@ -100,8 +100,8 @@ static needs needs_of(const lm_world *world)
                 n.grains += body->touch.count;
             } else if (body->fracture) {
                 n.grains += body->particle_count;
-                n.parts += body->lattice->shape.part_count;
             }
+            n.parts += body->fracture ? body->lattice->shape.part_count : 0;
         }
     }
     return n;
