@@ -25,16 +25,31 @@ static double mass_of(const lmi_body *body, uint32_t place)
     return (double)body->v[(size_t)place * 4 + 3] * body->mean_mass;
 }
 
-/* Whether a pin holds a particle of the patch. */
+static bool has(const lmi_joint_end *end, uint32_t particle)
+{
+    for (uint32_t i = 0; i < end->count; i++) {
+        if (end->particles[i] == particle) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a pin or a bone holds a particle of the patch. */
 static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint_end *end)
 {
+    const lmi_skeleton *s =
+        body->skeleton != LMI_NONE ? LMI_POOL_AT(&world->skeletons, lmi_skeleton, body->skeleton) : NULL;
+    for (uint32_t n = 0; s && n < s->particle_count; n++) {
+        if (s->weights[n] >= 1.0f && has(end, s->particles[n])) {
+            return true;
+        }
+    }
     for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
         for (uint32_t k = 0; k < pin->count; k++) {
-            for (uint32_t i = 0; i < end->count; i++) {
-                if (pin->particles[k] == end->particles[i]) {
-                    return true;
-                }
+            if (has(end, pin->particles[k])) {
+                return true;
             }
         }
     }
