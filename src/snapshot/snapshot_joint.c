@@ -6,6 +6,9 @@
 #include "snapshot/archive.h"
 #include "world/in_step.h"
 
+/* Metres of an anchor from what it is on, which may have moved beyond LM_MAX_POSITION since. */
+#define FARTHEST (1e3 * LM_MAX_POSITION)
+
 /* What steps and setters change. */
 void lmi_visit_joint_state(archive *a, const lm_world *world, struct lmi_joint *joint)
 {
@@ -25,6 +28,7 @@ void lmi_visit_joint_state(archive *a, const lm_world *world, struct lmi_joint *
         visit_index(a, &end->mover, world->movers.slots, true);
         visit_dvec3(a, &end->anchor);
         visit_dmat3(a, &end->frame);
+        refuse_if(a, !(dvec_length(end->anchor) <= FARTHEST));
         bool has = ok(a) && end->mover != LMI_NONE;
         refuse_if(a, !is_rotation(&end->frame) || (has && !lmi_pool_used(&world->movers, end->mover)));
         refuse_if(a, has && (end->body != LMI_NONE || end->skeleton != LMI_NONE));
