@@ -545,15 +545,19 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
     }
-    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act before walls answer */
+    const bool presses = world->contact_method != LM_CONTACT_METHOD_SOLVED;
+    if (presses) { /* forces between bodies act before walls answer, all of which must be known by then */
         close_window(step);
+        lmi_rigids_meet(step, &m->rigids, &m->solver);
         lmi_solver_prepare(&m->solver);
         m->presses = LMI_WEIGHED;
         meet_all(step);
         m->presses = LMI_PRESSED;
     }
     meet_all(step);
-    lmi_rigids_meet(step, &m->rigids, &m->solver);
+    if (!presses) {
+        lmi_rigids_meet(step, &m->rigids, &m->solver);
+    }
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
     lmi_rigids_end(&m->rigids);
