@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* Metres: nothing turns more easily than a ball of about this radius, or its spin would not be a number. */
+#define SMALLEST 1e-6
+
 const char *lmi_rigid_fault(float mass, lm_vec3 moments)
 {
     const float m[3] = {moments.x, moments.y, moments.z};
@@ -108,7 +111,8 @@ static void weigh(const lm_world *world, uint32_t slot, lmi_mover *mover)
     const double ball = 0.1 * (double)mover->mass;
     for (int n = 0; n < 6; n++) {
         double found = all > 0.0 ? sum[n] * mover->mass / all : n < 3 ? ball : 0.0;
-        mover->inertia[n] = m.x > 0.0f ? given[n] : found;
+        double inertia = m.x > 0.0f ? given[n] : found;
+        mover->inertia[n] = n < 3 ? lmi_max(inertia, SMALLEST * SMALLEST * (double)mover->mass) : inertia;
     }
 }
 
