@@ -13,7 +13,9 @@
 #include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "geometry/voxel.h"
+#include "joint/joint.h"
 #include "octree/octree_body.h"
+#include "octree/octree_level.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin_octree_cut.h"
 #include "skin/slit.h"
@@ -329,6 +331,40 @@ static lmi_octree *tree_of(lm_world *world)
     return body->octree ? &body->octree->tree : &body->grain->tree;
 }
 
+/* A joint on an octree whose cells may change; one whose patch has a particle twice, or no angle to keep; one with an end far beyond
+ * everything; and one that holds the world to itself. */
+static void joints_that_cannot_be(void **context)
+{
+    (void)context;
+    snapshot_seed seed = snapshot_seed_make(seed_named("joints"));
+    lm_world *world = make_world(0.0);
+    assert_ok(lm_world_load(world, seed.bytes, seed.size));
+    lmi_octree_body *octree = lmi_body_at(world, 3)->octree;
+    assert_true(lmi_octree_levels_make(world, octree));
+    octree->levels->detail = lm_detail_default();
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    lmi_octree_levels_free(world, octree);
+    assert_ok(load_what_it_saves(world));
+    lmi_joint *glue = LMI_POOL_AT(&world->joints, lmi_joint, 0);
+    uint32_t was = glue->end[1].particles[1], count = glue->end[1].count;
+    glue->end[1].particles[1] = glue->end[1].particles[0];
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[1].particles[1] = was;
+    glue->end[1].count = 2;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[1].count = count;
+    glue->end[0].anchor.x = 1e44;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[0].anchor.x = 0.0;
+    assert_ok(load_what_it_saves(world));
+    lmi_joint *hinge = LMI_POOL_AT(&world->joints, lmi_joint, 5); /* of a crate, to the world */
+    assert_true(hinge->end[0].mover != LMI_NONE && hinge->end[1].body == LMI_NONE);
+    hinge->end[0].mover = LMI_NONE;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    lm_world_destroy(world);
+    snapshot_seed_free(&seed);
+}
+
 /* A link that a blade has cut, from a voxel to where there is none; and one that is cut and holds. */
 static void cuts_that_lead_nowhere(void **context)
 {
@@ -515,14 +551,11 @@ int main(int argc, char **argv)
         cmocka_set_test_filter("variants*");
     }
     if (argc > 3) only = argv[3];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_that_lead_nowhere),
-                                       cmocka_unit_test(riders_that_cannot_be),
-                                       cmocka_unit_test(riders_far_away),
-                                       cmocka_unit_test(things_in_no_list),
-                                       cmocka_unit_test(cells_too_small),
-                                       cmocka_unit_test(a_skin_that_reaches_far),
-                                       cmocka_unit_test(a_row_of_voxels),
-                                       cmocka_unit_test(bones_far_away),
-                                       cmocka_unit_test_teardown(variants_of_every_world, leave)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joints_that_cannot_be),   cmocka_unit_test(cuts_that_lead_nowhere),
+        cmocka_unit_test(riders_that_cannot_be),   cmocka_unit_test(riders_far_away),
+        cmocka_unit_test(things_in_no_list),       cmocka_unit_test(cells_too_small),
+        cmocka_unit_test(a_skin_that_reaches_far), cmocka_unit_test(a_row_of_voxels),
+        cmocka_unit_test(bones_far_away),          cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
