@@ -7,14 +7,17 @@
 
 /* Metres: nothing turns more easily than a ball of about this radius, or its spin would not be a number. */
 #define SMALLEST 1e-6
+#define LIGHTEST 1e-30f
 
 const char *lmi_rigid_fault(float mass, lm_vec3 moments)
 {
+    uint32_t bits; /* what is denormal is nothing to some of the arithmetic and something to the rest */
+    memcpy(&bits, &mass, sizeof bits);
+    if (bits << 1 && !(mass >= LIGHTEST && mass <= 1e12f)) {
+        return "mass must be 0, or 1e-30 to 1e12 kg";
+    }
     const float m[3] = {moments.x, moments.y, moments.z};
     bool none = m[0] == 0.0f && m[1] == 0.0f && m[2] == 0.0f;
-    if (!(mass >= 0.0f && mass <= 1e12f)) {
-        return "mass must be 0 to 1e12 kg";
-    }
     for (int i = 0; i < 3; i++) {
         if (!none && !(m[i] > 0.0f && m[i] <= 1e24f)) {
             return "moments of inertia must be above 0, or all of them 0";
