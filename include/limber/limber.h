@@ -1010,7 +1010,7 @@ typedef struct lm_mover_def {
     lm_vec3 velocity;   /* metres a second, up to 1e6 along each axis; default 0 */
     lm_vec3 spin;       /* radians a second, world axes, about the frame's origin, up to 1e6 about each; default 0 */
     uint64_t user_data; /* yours */
-    float mass;         /* kilograms, 0 to 1e12; default 0: it moves as told */
+    float mass;         /* kilograms, 1e-30 to 1e12; or 0 (default): it moves as told */
     lm_vec3 inertia; /* with a mass: moments of inertia about the frame's axes, kg m²; default 0: those of its spheres,
                            capsules and boxes, as if filled evenly (without any: of a ball of half a metre) */
     bool may_sleep;  /* with a mass: in a world that lets bodies sleep (lm_world_set_sleep); default true */
@@ -1511,7 +1511,8 @@ LM_API lm_result lm_body_carry_values(const lm_world *world, lm_body_id body, co
  *
  * A patch answers with the mass of its own particles, and the body follows in the next substeps as its material lets it: a small
  * patch of a stiff body gives way under a load, by about force times h² over the patch's mass. A body of LM_STIFFNESS_ALPHA with
- * alpha 0.9 or more is held as a whole, unless particles are listed. Particles that a pin holds do not yield.
+ * alpha 0.9 or more is held as a whole, unless particles are listed. A patch with a particle that a pin or a bone holds does
+ * not yield.
  *
  * Bodies that are joined sleep and wake together. A joint goes with the bodies and the skeleton at its ends; of a mover that is
  * destroyed the world takes the place. A body with a joint must not be an octree whose cells change (lm_body_set_detail,
@@ -1528,7 +1529,7 @@ typedef enum lm_joint_kind {
 } lm_joint_kind;
 
 typedef struct lm_joint_end {
-    lm_dvec3 anchor; /* where it is attached now, world */
+    lm_dvec3 anchor; /* where it is attached now, world; up to LM_MAX_POSITION along each axis */
     lm_body_id body; /* {0} (default): something else */
     /* The patch: these particles (copied), or (null, the default) those whose rest positions are within `radius` metres of the
      * particle nearest to the anchor, and at least the eight nearest. INFINITY: the whole body. */

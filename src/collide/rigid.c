@@ -5,13 +5,19 @@
 
 #include <string.h>
 
+/* Metres: nothing turns more easily than a ball of about this radius, or its spin would not be a number. */
+#define SMALLEST 1e-6
+#define LIGHTEST 1e-30f
+
 const char *lmi_rigid_fault(float mass, lm_vec3 moments)
 {
+    uint32_t bits; /* what is denormal is nothing to some of the arithmetic and something to the rest */
+    memcpy(&bits, &mass, sizeof bits);
+    if (bits << 1 && !(mass >= LIGHTEST && mass <= 1e12f)) {
+        return "mass must be 0, or 1e-30 to 1e12 kg";
+    }
     const float m[3] = {moments.x, moments.y, moments.z};
     bool none = m[0] == 0.0f && m[1] == 0.0f && m[2] == 0.0f;
-    if (!(mass >= 0.0f && mass <= 1e12f)) {
-        return "mass must be 0 to 1e12 kg";
-    }
     for (int i = 0; i < 3; i++) {
         if (!none && !(m[i] > 0.0f && m[i] <= 1e24f)) {
             return "moments of inertia must be above 0, or all of them 0";
@@ -108,7 +114,8 @@ static void weigh(const lm_world *world, uint32_t slot, lmi_mover *mover)
     const double ball = 0.1 * (double)mover->mass;
     for (int n = 0; n < 6; n++) {
         double found = all > 0.0 ? sum[n] * mover->mass / all : n < 3 ? ball : 0.0;
-        mover->inertia[n] = m.x > 0.0f ? given[n] : found;
+        double inertia = m.x > 0.0f ? given[n] : found;
+        mover->inertia[n] = n < 3 ? lmi_max(inertia, SMALLEST * SMALLEST * (double)mover->mass) : inertia;
     }
 }
 

@@ -573,7 +573,7 @@ static void find_block(const lanes_surface *s, const lmi_body *body, uint32_t bl
             vf_load4(body->x + ((size_t)block * LMI_BLOCK + lane) * 4, x);
             vf_load4(body->v + ((size_t)block * LMI_BLOCK + lane) * 4, v);
         }
-        const float *start = starts + (size_t)block * 3 * LMI_BLOCK + lane;
+        const float *start = starts ? starts + (size_t)block * 3 * LMI_BLOCK + lane : NULL; /* of solids alone */
         find(s, x, v, start, body->contact_radius, slop, lane, f);
     }
 }

@@ -102,8 +102,8 @@ static needs needs_of(const lm_world *world)
                 n.grains += body->touch.count;
             } else if (body->fracture) {
                 n.grains += body->particle_count;
-                n.parts += body->lattice->shape.part_count;
             }
+            n.parts += body->fracture ? body->lattice->shape.part_count : 0;
         }
     }
     return n;
@@ -551,8 +551,10 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->solver.owners[n] = (lmi_owner){.body = m->pushes[n].body, .first_place = m->pairs.entries[n].first_place};
         arrange_walls(step, n);
     }
-    if (world->contact_method != LM_CONTACT_METHOD_SOLVED) { /* forces between bodies act before walls answer */
+    const bool presses = world->contact_method != LM_CONTACT_METHOD_SOLVED;
+    if (presses) { /* forces between bodies act before walls answer, all of which must be known by then */
         close_window(step);
+        lmi_rigids_meet(step, &m->rigids, &m->solver);
         lmi_solver_prepare(&m->solver);
         m->presses = LMI_WEIGHED;
         meet_all(step);
@@ -560,7 +562,9 @@ void lmi_mutual_contacts(const lmi_step *step)
     }
     meet_all(step);
     lmi_fresh_tell(world, &m->fresh);
-    lmi_rigids_meet(step, &m->rigids, &m->solver);
+    if (!presses) {
+        lmi_rigids_meet(step, &m->rigids, &m->solver);
+    }
     uint64_t found = lmi_os_nanoseconds();
     lmi_solver_solve(&m->solver);
     lmi_rigids_end(&m->rigids);

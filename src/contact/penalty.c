@@ -92,7 +92,9 @@ static void find_impulse(lmi_solver *s, const lmi_run *run, lmi_found *c, const 
     lmi_body *body = run->a->body, *other = run->b->body;
     const double h = s->h, k = lmi_penalty_pair(lmi_penalty_of(body, h), lmi_penalty_of(other, h));
     quad normal = quad_of(c->normal[0], c->normal[1], c->normal[2]), u = sum_of(a, a->push->v) - sum_of(b, b->push->v);
-    float depth = lmi_maxf(c->depth, 0.0f), mobile = mobility_of(a) + ratio_of(run) * mobility_of(b);
+    /* No body is deeper in another than it is large: one that is stretched would be thrown by that, and stretched further. */
+    const float deepest = (float)lmi_min(body->rest_size, other->rest_size);
+    float depth = lmi_minf(lmi_maxf(c->depth, 0.0f), deepest), mobile = mobility_of(a) + ratio_of(run) * mobility_of(b);
     float impulse = depth > 0.0f && mobile > 0.0f
                         ? lmi_penalty_bound((float)(k * depth * h / body->mean_mass), depth, mobile, s->h)
                         : 0.0f;

@@ -427,7 +427,7 @@ bool lmi_fracture_step(lm_world *world)
             ok = ok && plan(world, body);
             count += body->fracture->chosen;
         }
-        if (lmi_is_rubble(body)) {
+        if (body->fracture && lmi_body_meets(body)) { /* with other bodies, or with movers that have a mass */
             const lmi_break_plan *next = body->fracture->plan;
             parts += next ? next->next.part_count : body->lattice->shape.part_count;
         }

@@ -15,6 +15,7 @@
 #define TREMBLE 1e-6    /* of the grain, of each point */
 #define CREASE 0.75     /* cosine: edges that turn by more are sharp */
 #define MOST 400000u    /* facets; a sheet that would have more is coarser */
+#define COARSE 400.0    /* of what is around the body: with such edges a flat sheet has fewer */
 #define NO_AREA 1e-10   /* of the square of its longest side: such a triangle cuts nothing */
 
 double lmi_sheet_noise(uint64_t a, uint64_t b)
@@ -318,6 +319,9 @@ static bool divide(divider *d, uint32_t a, uint32_t b, uint32_t c, uint32_t patc
 {
     const uint32_t corner[3] = {a, b, c};
     uint32_t m[3], count = 0, first = 0;
+    if (d->s->facet_count > MOST) { /* too fine: one triangle may be a thousand kilometres wide */
+        return false;
+    }
     for (uint32_t n = 0; n < 3; n++) {
         bool split = depth < 60 && is_long(d, corner[n], corner[(n + 1) % 3]);
         m[n] = split ? middle_of(d, corner[n], corner[(n + 1) % 3]) : NONE;
@@ -351,8 +355,9 @@ static bool divide_all(lmi_sheet *s, lmi_memory *memory, const lmi_box *near, do
     bool ok = true;
     for (uint32_t n = 0; ok && n < s->patch_count; n++) {
         const uint32_t *p = s->patches[n].point;
-        ok = s->facet_count <= 4 * MOST && divide(&d, p[0], p[1], p[2], n, 0);
+        ok = divide(&d, p[0], p[1], p[2], n, 0);
     }
+    memory->work += s->facet_count;
     lmi_triples_free(&d.middles, memory);
     return ok;
 }
@@ -482,12 +487,13 @@ bool lmi_sheet_make(lmi_sheet *s, lmi_memory *memory, const lmi_blade_triangle *
                     const lmi_box *near, double grain, const lmi_sheet_tips *tips, uint32_t seed)
 {
     bool ok = false;
+    const double coarse = dvec_length(dvec_sub(near->high, near->low)) / COARSE;
     grain *= 0.5;
     for (int tries = 0; tries < 12 && !ok; tries++) {
-        grain *= 2.0;
+        grain = lmi_max(2.0 * grain, tries < 3 ? 0.0 : coarse);
         memset(s, 0, sizeof *s);
         ok = take(s, memory, triangles, count) && join(s, memory, HAIR * grain) && divide_all(s, memory, near, grain);
-        if (!ok && s->facet_count <= 4 * MOST) {
+        if (!ok && s->facet_count <= MOST) {
             return false;
         }
         if (!ok || s->facet_count > MOST) {

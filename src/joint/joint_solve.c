@@ -309,27 +309,26 @@ static void warm_up(const lm_world *world, lmi_joined *j, double h)
     give(world, j, first, h);
 }
 
-/* Whoever does not yield is given what the other end was; a body that sleeps wakes. */
+/* Whoever does not yield is given what the other end was; a body that sleeps wakes. What a body gets from an end that is no body, or from
+ * a patch that does not yield (side.c), comes from outside. */
 static void tell(lm_world *world, const lmi_joined *j, lm_dvec3 impulse, lm_dvec3 moment)
 {
     const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, j->joint);
     for (int e = 0; e < 2; e++) {
-        const lmi_joint_end *end = &joint->end[e], *other = &joint->end[1 - e];
+        const lmi_joint_end *end = &joint->end[e];
         double sign = e ? -1.0 : 1.0; /* what the other end got */
         lm_dvec3 push = dvec_scale(impulse, sign), turn = dvec_scale(moment, sign);
         if (end->body != LMI_NONE) {
             lmi_body *body = lmi_body_in_step(world, end->body);
             body->roused = body->roused || body->asleep;
-            continue;
-        }
-        if (end->mover != LMI_NONE) {
+        } else if (end->mover != LMI_NONE) {
             lmi_wrench_of_mover(world, end->mover, j->point, push, turn);
         } else if (end->skeleton != LMI_NONE) {
             const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton);
             lmi_wrench_of_bone(&s->bones[end->bone], j->point, push, turn);
         }
-        if (other->body != LMI_NONE && j->side[1 - e].body) {
-            lmi_body *body = lmi_body_in_step(world, other->body);
+        if (!j->side[e].body && j->side[1 - e].body) {
+            lmi_body *body = j->side[1 - e].body;
             body->outside_impulse = dvec_add(body->outside_impulse, push);
         }
     }

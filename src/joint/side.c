@@ -12,8 +12,10 @@
 
 #include <string.h>
 
+/* Where a particle was h seconds ago, but not before a solid cut short its way. */
 static lm_dvec3 from_of(const lmi_body *body, uint32_t place, double h)
 {
+    h = lmi_body_went(body, h);
     const float *x = body->x + (size_t)place * 4, *v = body->v + (size_t)place * 4;
     return dvec(x[0] - h * v[0], x[1] - h * v[1], x[2] - h * v[2]);
 }
@@ -23,16 +25,31 @@ static double mass_of(const lmi_body *body, uint32_t place)
     return (double)body->v[(size_t)place * 4 + 3] * body->mean_mass;
 }
 
-/* Whether a pin holds a particle of the patch. */
+static bool has(const lmi_joint_end *end, uint32_t particle)
+{
+    for (uint32_t i = 0; i < end->count; i++) {
+        if (end->particles[i] == particle) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a pin or a bone holds a particle of the patch. */
 static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint_end *end)
 {
+    const lmi_skeleton *s =
+        body->skeleton != LMI_NONE ? LMI_POOL_AT(&world->skeletons, lmi_skeleton, body->skeleton) : NULL;
+    for (uint32_t n = 0; s && n < s->particle_count; n++) {
+        if (s->weights[n] >= 1.0f && has(end, s->particles[n])) {
+            return true;
+        }
+    }
     for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
         for (uint32_t k = 0; k < pin->count; k++) {
-            for (uint32_t i = 0; i < end->count; i++) {
-                if (pin->particles[k] == end->particles[i]) {
-                    return true;
-                }
+            if (has(end, pin->particles[k])) {
+                return true;
             }
         }
     }
@@ -157,6 +174,6 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
         lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, dvec_sub(at, s->centre))));
-        lmi_move_on(x, done, h);
+        lmi_move_on(x, done, lmi_body_went(body, h));
     }
 }

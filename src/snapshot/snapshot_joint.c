@@ -6,6 +6,9 @@
 #include "snapshot/archive.h"
 #include "world/in_step.h"
 
+/* Metres of an anchor from what it is on, which may have moved beyond LM_MAX_POSITION since. */
+#define FARTHEST (1e3 * LM_MAX_POSITION)
+
 /* What steps and setters change. */
 void lmi_visit_joint_state(archive *a, const lm_world *world, struct lmi_joint *joint)
 {
@@ -25,10 +28,14 @@ void lmi_visit_joint_state(archive *a, const lm_world *world, struct lmi_joint *
         visit_index(a, &end->mover, world->movers.slots, true);
         visit_dvec3(a, &end->anchor);
         visit_dmat3(a, &end->frame);
+        refuse_if(a, !(dvec_length(end->anchor) <= FARTHEST));
         bool has = ok(a) && end->mover != LMI_NONE;
         refuse_if(a, !is_rotation(&end->frame) || (has && !lmi_pool_used(&world->movers, end->mover)));
         refuse_if(a, has && (end->body != LMI_NONE || end->skeleton != LMI_NONE));
     }
+    const lmi_joint_end *one = &joint->end[0], *other = &joint->end[1];
+    bool held = one->body != LMI_NONE || other->body != LMI_NONE || one->mover != LMI_NONE || other->mover != LMI_NONE;
+    refuse_if(a, !held || (one->mover != LMI_NONE && one->mover == other->mover));
 }
 
 static void visit_patch(archive *a, lm_world *world, lmi_joint_end *end)
@@ -71,6 +78,33 @@ static void visit_end(archive *a, lm_world *world, lmi_joint_end *end)
     }
 }
 
+/* No particle is in a patch twice, none in both patches of one body, and what keeps an angle has patches that can. */
+static void check_patches(archive *a, lm_world *world, const lmi_joint *joint)
+{
+    bool turns = joint->kind != LM_JOINT_BALL && joint->kind != LM_JOINT_DISTANCE;
+    for (int e = 0; e < 2 && ok(a) && a->mode == LOAD; e++) {
+        const lmi_joint_end *end = &joint->end[e], *other = &joint->end[1 - e];
+        if (end->body == LMI_NONE) {
+            continue;
+        }
+        const lmi_body *body = lmi_body_at(world, end->body);
+        bool *seen = lmi_allocate(&world->memory, body->place_count, sizeof *seen);
+        if (!seen) {
+            a->out_of_memory = true;
+            return;
+        }
+        for (int both = 0; both < 2; both++) {
+            const lmi_joint_end *of = both ? other : end;
+            for (uint32_t n = 0; of->body == end->body && n < of->count; n++) {
+                refuse_if(a, seen[of->particles[n]]);
+                seen[of->particles[n]] = true;
+            }
+        }
+        lmi_release(&world->memory, seen, body->place_count, sizeof *seen);
+        refuse_if(a, turns && !lmi_patch_has_frame(body, end));
+    }
+}
+
 void lmi_visit_joint(archive *a, lm_world *world, void *element)
 {
     lmi_joint *joint = element;
@@ -78,7 +112,6 @@ void lmi_visit_joint(archive *a, lm_world *world, void *element)
     visit_end(a, world, &joint->end[0]);
     visit_end(a, world, &joint->end[1]);
     if (ok(a)) {
-        refuse_if(a, joint->end[0].body == LMI_NONE && joint->end[1].body == LMI_NONE);
-        refuse_if(a, joint->end[0].body == joint->end[1].body && lmi_patches_share(&joint->end[0], &joint->end[1]));
+        check_patches(a, world, joint);
     }
 }

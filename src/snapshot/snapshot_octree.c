@@ -232,7 +232,7 @@ void lmi_visit_details(archive *a, lm_world *world)
         bool has = body->octree->levels != NULL;
         visit_bool(a, &has);
         if (a->mode == LOAD && ok(a) && has) {
-            refuse_if(a, body->examples || body->skeleton != LMI_NONE);
+            refuse_if(a, body->examples || body->skeleton != LMI_NONE || body->joints);
             a->out_of_memory = !lmi_octree_levels_make(world, body->octree);
         }
         if (has && ok(a)) {

@@ -45,9 +45,10 @@ void lmi_particle_forces(const lmi_step *step, lmi_body *body)
 static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
 {
     lmi_dragged sums = {0};
+    const double went = lmi_body_went(body, step->h);
     for (uint32_t n = 0; n < drag->count; n++) {
         const float *x = body->x + (size_t)drag->particles[n] * 4, *v = body->v + (size_t)drag->particles[n] * 4;
-        lmi_drag_weigh(&sums, x, v, v[3], drag->weights[n], step->h);
+        lmi_drag_weigh(&sums, x, v, v[3], drag->weights[n], went);
     }
     lmi_drag_spring spring = {.target = dvec_sub(drag->target, body->origin),
                               .hertz = drag->hertz,
@@ -60,7 +61,7 @@ static void apply_drag(const lmi_step *step, lmi_body *body, lmi_drag *drag)
         float *x = body->x + (size_t)drag->particles[n] * 4, *v = body->v + (size_t)drag->particles[n] * 4;
         lm_dvec3 done = lmi_change_velocity(v, dvec_scale(impulse, drag->weights[n]));
         given = dvec_add(given, dvec_scale(done, v[3] * body->mean_mass));
-        lmi_move_on(x, done, step->h);
+        lmi_move_on(x, done, went);
     }
     drag->force = vec_from(dvec_limit(dvec_scale(given, 1.0 / step->h), FLT_MAX));
     body->outside_impulse = dvec_add(body->outside_impulse, given);

@@ -13,6 +13,9 @@ lm_vec3 lmi_uniform_change(const lmi_step *step, lmi_body *body);
 /* Forces on single particles, for this substep. */
 void lmi_particle_forces(const lmi_step *step, lmi_body *body);
 
+/* Seconds in which particles came where they are: h, or less where a solid has cut short their way (contact/halt.h). */
+static inline double lmi_body_went(const lmi_body *body, double h) { return body->halted ? body->moved * h : h; }
+
 /* The body's drags, after the particles have moved: changes velocities, and positions as far as those changes carry. */
 void lmi_drags_apply(const lmi_step *step, lmi_body *body);
 

@@ -1,35 +1,11 @@
 /* Random worlds: what is in them, and what happens to them. */
-#include "test/hostile/random_world.h"
+#include "test/hostile/random_inner.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
 #define FRAME (1.0 / 60.0)
 #define MOST_PARTICLES 600 /* of a body, about */
-
-static void tell(const random_world *r, const char *format, ...)
-{
-    if (r->tell == NULL) {
-        return;
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(r->tell, format, arguments);
-    va_end(arguments);
-    fputc('\n', r->tell);
-}
-
-static bool may(const random_world *r, random_source *random, uint32_t feature, double probability)
-{
-    bool drawn = random_source_chance(random, probability); /* drawn anyway: fewer features leave the rest as it is */
-    return drawn && (r->features & feature) != 0;
-}
-
-static lm_dvec3 moved(lm_dvec3 from, lm_vec3 by)
-{
-    return (lm_dvec3){from.x + (double)by.x, from.y + (double)by.y, from.z + (double)by.z};
-}
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Materials
@@ -312,90 +288,6 @@ static lm_result add_body(random_world *r, random_source *random, uint32_t index
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Colliders
- */
-
-static lm_mover_id add_mover(random_world *r, random_source *random)
-{
-    lm_mover_def def = lm_mover_def_default();
-    lm_mover_id mover = {0, 0};
-    def.pose.position = r->middle;
-    def.velocity = random_source_vector(random, 2.0);
-    def.spin = random_source_vector(random, 2.0);
-    lm_mover_create(r->world, &def, &mover);
-    return mover;
-}
-
-/* Planes leave room above: all contain a point far up, so that what is between several of them has somewhere to go. */
-static void turn_up(lm_pose *pose, lm_vec3 place)
-{
-    lm_quat q = pose->rotation;
-    double up[3] = {2.0 * ((double)q.x * q.y - (double)q.w * q.z), 1.0 - 2.0 * ((double)q.x * q.x + (double)q.z * q.z),
-                    2.0 * ((double)q.y * q.z + (double)q.w * q.x)};
-    double to[3] = {0.0 - (double)place.x, 4.0 - (double)place.y, 0.0 - (double)place.z};
-    if (up[0] * to[0] + up[1] * to[1] + up[2] * to[2] < 0.0) {
-        pose->rotation = (lm_quat){q.w, q.z, -q.y, -q.x}; /* half a turn about the plane's own x: q (1, 0, 0, 0) */
-    }
-}
-
-static lm_result add_collider(random_world *r, random_source *random, uint32_t index)
-{
-    static float heights[36];
-    lm_collider_def def = lm_collider_def_default();
-    lm_collider_id collider;
-    uint32_t kind = random_source_below(random, LM_SHAPE_COUNT);
-    def.shape = index == 0 && kind != LM_SHAPE_HEIGHTS ? LM_SHAPE_PLANE : (lm_shape)kind; /* most worlds have a floor */
-    def.friction = (float)random_source_range(random, 0.0, 1.2);
-    def.restitution = random_source_chance(random, 0.3) ? (float)random_source_range(random, 0.0, 1.0) : 0.0f;
-    lm_vec3 place = random_source_vector(random, 1.5);
-    def.pose.position = index == 0 ? r->middle : moved(r->middle, place);
-    lm_quat turned = random_source_rotation(random);
-    def.pose.rotation = index == 0 && random_source_chance(random, 0.7) ? def.pose.rotation : turned;
-    if (def.shape == LM_SHAPE_PLANE) {
-        turn_up(&def.pose, index == 0 ? (lm_vec3){0.0f, 0.0f, 0.0f} : place);
-    }
-    def.radius = (float)random_source_range(random, 0.1, 0.8);
-    def.half_length = (float)random_source_range(random, 0.0, 1.0);
-    lm_vec3 half = random_source_vector(random, 0.8);
-    def.half_extents = (lm_vec3){fabsf(half.x) + 0.05f, fabsf(half.y) + 0.05f, fabsf(half.z) + 0.05f};
-    for (int i = 0; i < 36; i++) {
-        heights[i] = (float)random_source_range(random, -0.4, 0.2);
-    }
-    def.heights = (lm_heights){.heights = heights, .counts = {6, 6}, .spacing = 1.0f};
-    random_shape shape = random_shape_make(random, 1.5);
-    def.mesh = (lm_collider_mesh){.vertices = shape.vertices,
-                                  .vertex_count = shape.vertex_count,
-                                  .triangles = shape.triangles,
-                                  .triangle_count = shape.triangle_count,
-                                  .solid = random_source_chance(random, 0.5)};
-    if (random_source_chance(random, 0.2) && index > 0) {
-        def.mover = r->mover;
-        def.pose.position = moved(lm_dvec3_zero(), place);
-    }
-    lm_result result = shape.vertices == NULL ? LM_ERROR_MEMORY : lm_collider_create(r->world, &def, &collider);
-    static const char *const names[LM_SHAPE_COUNT] = {"plane", "sphere", "capsule", "box", "heights", "mesh"};
-    tell(r, "collider %u: %s%s: %s", index, names[def.shape], def.mover.slot != 0 ? ", moving" : "",
-         lm_result_text(result));
-    random_shape_free(&shape);
-    return result;
-}
-
-static void add_field(random_world *r, random_source *random)
-{
-    lm_field_def def = lm_field_def_default();
-    lm_field_id field;
-    def.kind = (lm_field_kind)random_source_below(random, LM_FIELD_KIND_COUNT);
-    def.vector = random_source_vector(random, 10.0);
-    def.position = r->middle;
-    def.strength = (float)random_source_range(random, 0.0, 5.0);
-    def.radius = (float)random_source_range(random, 0.5, 3.0);
-    if (may(r, random, RANDOM_FIELD, 0.3)) {
-        tell(r, "a field of kind %d", (int)def.kind);
-        lm_field_create(r->world, &def, &field);
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------------------------
  * Worlds
  */
 
@@ -433,19 +325,20 @@ lm_result random_world_make(random_world *made, uint64_t seed, uint32_t features
     lm_vec3 far_away = random_source_vector(&random, 20000.0);
     made->middle = may(made, &random, RANDOM_FAR, 0.15) ? moved(lm_dvec3_zero(), far_away) : lm_dvec3_zero();
     set_world(made, &random);
-    made->mover = add_mover(made, &random);
+    made->mover = random_add_mover(made, &random);
     uint32_t colliders = random_source_below(&random, RANDOM_WORLD_COLLIDERS + 1);
     uint32_t bodies = 1 + random_source_below(&random, RANDOM_WORLD_BODIES);
     for (uint32_t i = 0; i < colliders && result == LM_OK; i++) {
         random_source own = {random_source_bits(&random)};
-        result = (features & RANDOM_COLLIDERS) != 0 ? add_collider(made, &own, i) : LM_OK;
+        result = (features & RANDOM_COLLIDERS) != 0 ? random_add_collider(made, &own, i) : LM_OK;
     }
-    add_field(made, &random);
+    random_add_field(made, &random);
     for (uint32_t i = 0; i < bodies && result == LM_OK; i++) {
         random_source own = {random_source_bits(&random)};
         result = add_body(made, &own, i);
         made->body_count = i + 1;
     }
+    result = result ? result : random_add_crates(made, &random); /* last: worlds without them are what they were */
     if (result == LM_OK) {
         lm_dvec3 eye = moved(made->middle, (lm_vec3){3.0f, 2.0f, 3.0f});
         result = lm_world_set_eye(made->world, &eye);
@@ -554,7 +447,7 @@ static void join(random_world *r, lm_body_id body, const lm_body_info *info, ran
     if (other < r->body_count) {
         def.a.body = r->bodies[other];
     } else if (other == r->body_count) {
-        def.a.mover = r->mover;
+        def.a.mover = r->crate.slot != 0 ? r->crate : r->mover;
     }
     def.axis = random_source_vector(random, 1.0);
     def.b.radius = (float)random_source_range(random, 0.0, 0.5);
@@ -636,7 +529,10 @@ static lm_result edit(random_world *r, uint32_t index, const lm_body_info *info,
     case 1: lm_world_set_gravity(r->world, vector); break;
     case 2: lm_world_set_contact_rule(r->world, 1, 1, 2.0f * number, number); break;
     case 3: lm_body_wake(r->world, body); break;
-    case 4: lm_mover_set_velocity(r->world, r->mover, vector, (lm_vec3){0.0f, number, 0.0f}); break;
+    case 4:
+        lm_mover_set_velocity(r->world, r->mover, vector, (lm_vec3){0.0f, number, 0.0f});
+        if (r->crate.slot != 0) lm_mover_set_velocity(r->world, r->crate, vector, (lm_vec3){number, 0.0f, number});
+        break;
     case 5: lm_body_reset_plastic(r->world, body); break;
     case 6: give_stiffness(r, body, random); break;
     default: {

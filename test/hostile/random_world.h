@@ -1,8 +1,8 @@
 /*
  * Random worlds, over the public header alone: what a seed makes is the same in every build and on every machine that has the
  * same C library. Bodies of every sampling (clusters, lattices, tetrahedra, octrees) and material, that can break, flow, touch
- * themselves and each other; up to six colliders of every shape, some of them moving; pins, drags, joints, fields, sleep. While the world
- * is stepped it is cut, broken, pushed and changed, by what its seed and the number of the frame say and nothing else. So the same
+ * themselves and each other; up to six colliders of every shape, some of them moving; crates (movers with mass); pins, drags, joints,
+ * fields, sleep. While the world is stepped it is cut, broken, pushed and changed, by what its seed and the number of the frame say and nothing else. So the same
  * seed can be run with other workers, another instruction set or in a world that was loaded, and must give the same hashes.
  *
  *     random_world r;
@@ -40,7 +40,8 @@ typedef enum random_world_feature {
     RANDOM_FAST = 4096,     /* speeds up to 200 m/s */
     RANDOM_FAR = 8192,      /* kilometres from the origin */
     RANDOM_JOINTS = 16384,  /* with RANDOM_HOLD: joints between bodies, and to the mover or the world */
-    RANDOM_EVERYTHING = 32767
+    RANDOM_CRATES = 32768,  /* movers with mass, which joints may hold */
+    RANDOM_EVERYTHING = 65535
 } random_world_feature;
 
 typedef struct random_world {
@@ -54,8 +55,9 @@ typedef struct random_world {
     lm_drag_id drag;
     lm_joint_id joints[RANDOM_WORLD_JOINTS];
     lm_mover_id mover;
-    FILE *tell;      /* what is made and done is written there, line by line; null: nowhere */
-    lm_dvec3 edited; /* momentum, kg m/s, that bodies took with them or brought when they were destroyed or made */
+    lm_mover_id crate; /* the last of them; {0}: there is none */
+    FILE *tell;        /* what is made and done is written there, line by line; null: nowhere */
+    lm_dvec3 edited;   /* momentum, kg m/s, that bodies took with them or brought when they were destroyed or made */
 } random_world;
 
 /* Makes the world of a seed. Instruction set, workers and hooks are those of `def`; gravity and substeps are the seed's.

@@ -1,6 +1,6 @@
 /*
  * Failing allocations in a world of everything that changes while it runs: octrees whose cells are divided and joined by what
- * touches them and by the eye, cuts of every sampling, breaks, sleep, saving and loading.
+ * touches them and by the eye, cuts of every sampling, breaks, joints, a mover with mass, sleep, saving and loading.
  *
  * A life is a list of actions, each one call of the library. It is lived once undisturbed, and what the world is after each action
  * is noted: its snapshot, byte by byte, and what its bodies show. Then it is lived again with allocations that fail:
@@ -67,14 +67,15 @@ static void heap_refuse(heap *h, uint64_t from, uint64_t until)
 
 /* --- the life --- */
 
-enum { JELLY, DROP, TILE, FLESH, FOAM, BODIES };
+enum { JELLY, DROP, TILE, FLESH, FOAM, SLAB, BODIES };
 
 typedef struct life {
     heap heap;
     lm_world *world;
     boxes shape;
     lm_body_id body[BODIES];
-    lm_mover_id mover;
+    lm_mover_id mover, crate;
+    lm_joint_id joint[3];
     lm_pin_id pin;
     lm_drag_id drag;
     void *saved;
@@ -104,20 +105,63 @@ static lm_result make_collider(life *l, int rides)
     return lm_collider_create(l->world, &def, &id);
 }
 
+/* A mover with mass, on the slab. */
+static lm_result make_crate(life *l, int value)
+{
+    lm_mover_def def = lm_mover_def_default();
+    def.pose.position = (lm_dvec3){5.6, 1.3, 0.1};
+    def.mass = 0.5f;
+    (void)value;
+    return lm_mover_create(l->world, &def, &l->crate);
+}
+
+static lm_result make_crate_shape(life *l, int value)
+{
+    lm_collider_def def = lm_collider_def_default();
+    lm_collider_id id;
+    def.shape = LM_SHAPE_BOX;
+    def.half_extents = (lm_vec3){0.2f, 0.2f, 0.2f};
+    def.mover = l->crate;
+    (void)value;
+    return lm_collider_create(l->world, &def, &id);
+}
+
+/* The tile to the slab, the slab to the crate, the flesh to the world. */
+static lm_result join(life *l, int which)
+{
+    static const int bodies[3] = {SLAB, SLAB, FLESH};
+    static const lm_joint_kind kinds[3] = {LM_JOINT_GLUE, LM_JOINT_BALL, LM_JOINT_HINGE};
+    lm_joint_def def = lm_joint_def_default();
+    lm_body_info info;
+    assert_ok(lm_body_get_info(l->world, l->body[bodies[which]], &info));
+    def.kind = kinds[which];
+    def.b.body = l->body[bodies[which]];
+    def.a.anchor = def.b.anchor = info.centre;
+    def.hertz = which == 0 ? 3.0f : 0.0f;
+    if (which == 0) {
+        def.a.body = l->body[TILE];
+    } else if (which == 1) {
+        def.a.mover = l->crate;
+    }
+    return lm_joint_create(l->world, &def, &l->joint[which]);
+}
+
+static lm_result part(life *l, int which) { return lm_joint_destroy(l->world, l->joint[which]); }
+
 static lm_body_def body_of(life *l, int which)
 {
     lm_body_def def = lm_body_def_default();
-    const double side[BODIES] = {0.0, 0.9, 2.0, 3.2, 4.4};
+    const double side[BODIES] = {0.0, 0.9, 2.0, 3.2, 4.4, 5.6};
     const boxes *b = &l->shape;
     if (which == JELLY || which == DROP) {
         def = boxes_octree(b, 0.1f, 2, 0.3f);
         def.mask = 1;
         def.self_contact = which == JELLY;
-    } else if (which == TILE) {
+    } else if (which == TILE || which == SLAB) {
         def.lattice.vertices = b->vertices, def.lattice.vertex_count = 8 * b->count;
         def.lattice.triangles = b->triangles, def.lattice.triangle_count = 12 * b->count;
         def.lattice.spacing = 0.13f;
-        def.mask = 1;
+        def.mask = which == TILE;
     } else {
         def.tets.vertices = b->vertices, def.tets.vertex_count = 8 * b->count;
         def.tets.triangles = b->triangles, def.tets.triangle_count = 12 * b->count;
@@ -306,6 +350,13 @@ static const struct {
     DO(set_skin, FLESH, 1),
     DO(make_foam, FOAM, 1),
     DO(set_skin, FOAM, 1),
+    DO(make_thing, SLAB, 1),
+    DO(set_skin, SLAB, 1),
+    DO(make_crate, 0, 1),
+    DO(make_crate_shape, 0, 1),
+    DO(join, 0, 1),
+    DO(join, 1, 1),
+    DO(join, 2, 1),
     DO(step, 0, 2),
     /* cells are divided, by the eye and by contacts, while particles are held, dragged and pushed */
     DO(set_detail, JELLY, 1),
@@ -340,6 +391,7 @@ static const struct {
     DO(cut, 10 + FOAM, 1),
     DO(burst, TILE, 1),
     DO(cut, 10 + TILE, 1),
+    DO(part, 1, 1),
     DO(step, 0, 2),
     DO(drop_drag, 0, 1),
     DO(set_eye, 900, 1),
@@ -530,7 +582,7 @@ static void a_life_has_everything_in_it(void **context)
 {
     (void)context;
     life l;
-    uint32_t last = 0, divided = 0, joined = 0, parted = 0, broken = 0, slept = 0, index = 0;
+    uint32_t last = 0, divided = 0, joined = 0, parted = 0, broken = 0, slept = 0, index = 0, held = 0;
     begin(&l);
     for (uint32_t kind = 0; kind < KINDS; kind++)
         for (int n = 0; n < actions[kind].times; n++, index++) {
@@ -547,10 +599,14 @@ static void a_life_has_everything_in_it(void **context)
                 }
                 if (b == JELLY) last = info.particles;
             }
+            lm_joint_state state;
+            held += lm_joint_get_state(l.world, l.joint[1], &state) == LM_OK && state.force.y != 0.0f;
         }
     end(&l);
     print_message("%u actions; cells divided in %u steps, joined in %u; pieces %u, broken %u, asleep %u times\n", index,
                   divided, joined, parted, broken, slept);
+    print_message("a joint holds a crate in %u\n", held);
+    assert_true(held >= 5);
     assert_true(divided >= 5 && joined >= 5 && parted >= 20 && broken >= 10 && slept >= 1);
 }
 

@@ -5,7 +5,7 @@
  *
  *     test_random_scenes [FIRST [COUNT [FEATURES [once | tell]]]]
  *
- * Worlds have only FEATURES (bits of random_world_feature, or "all"). `once`: each seed is run a single time, without comparing
+ * With seeds, what failed once is not run. Worlds have only FEATURES (bits of random_world_feature, or "all"). `once`: each seed is run a single time, without comparing
  * hashes; `tell` says besides what is in the worlds and what happens.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -21,13 +21,15 @@
 #define FRAMES 60
 #define SAVE_AT 29 /* the frame before which a run is saved and loaded */
 #define MOMENTUM_LIMIT 1e-4
+#define BEFORE_CRATES (RANDOM_EVERYTHING & ~RANDOM_CRATES)
 #define STEP_LIMIT 1.0 /* seconds; steps that take longer are told */
 
 static uint64_t first_seed = 1, seed_count = 2;
 static uint32_t features = RANDOM_EVERYTHING;
 static bool once;
 static FILE *told;
-static double slowest; /* step of all seeds so far, seconds */
+static double slowest; /* step of all seeds so far, seconds of the calling thread */
+static uint32_t slow;  /* seeds with a step over STEP_LIMIT */
 
 /* ------------------------------------------------------------------------------------------------------------------
  * One run
@@ -193,6 +195,7 @@ static bool check_run(uint64_t seed, const outcome *o)
     }
     if (!(o->slowest < STEP_LIMIT)) { /* told, not failed: it depends on the machine */
         print_message("seed %" PRIu64 ": frame %u took %.2f s\n", seed, o->slow_at, o->slowest);
+        slow++;
     }
     slowest = fmax(slowest, o->slowest);
     return good;
@@ -241,7 +244,7 @@ static void random_scenes(void **context)
     for (uint64_t seed = first_seed; seed < first_seed + seed_count; seed++) {
         failed += check_seed(seed) ? 0 : 1;
     }
-    print_message("slowest step: %.3f s\n", slowest);
+    print_message("slowest step: %.3f s of processor time; %u seeds with one over a second\n", slowest, slow);
     if (failed > 0) print_error("%u of %" PRIu64 " seeds failed\n", failed, seed_count);
     assert_int_equal(failed, 0);
 }
@@ -263,13 +266,16 @@ static void found_before(void **context)
         {26, RANDOM_DETAIL, true},            /* the stiffness of regions was lost when cells changed, until a load */
         {46, 30, false},                      /* the weights of a carrier with one particle were 1e17 */
         {503, RANDOM_DETAIL | RANDOM_HOLD, false}, /* bones held cells that were no longer there */
-        {437, 22, false}, /* the default penalty of a heavy body threw light particles to the largest speed */
-        {25, RANDOM_EVERYTHING, false},  /* pieces had no room in the solver in the step in which they broke off */
-        {614, RANDOM_EVERYTHING, false}, /* points of cube maps threw the few particles of a map to the largest speed */
+        {437, 22, false},           /* the default penalty of a heavy body threw light particles to the largest speed */
+        {25, BEFORE_CRATES, false}, /* pieces had no room in the solver in the step in which they broke off */
+        {614, BEFORE_CRATES, false}, /* points of cube maps threw the few particles of a map to the largest speed */
         {549, RANDOM_SELF | RANDOM_DETAIL, false}, /* velocities were rounded once for each of hundreds of contacts */
         {200, RANDOM_COLLIDERS | RANDOM_BREAK | RANDOM_PLASTIC,
          false},           /* one particle at 2,500 m/s made a wall throw all of its body */
         {842, 653, false}, /* contacts of a stiff body jammed in a mesh contradicted each other and added energy */
+        {121, BEFORE_CRATES, false}, /* the impulse of a joint to a patch that a pin holds was in nobody's account */
+        {178, BEFORE_CRATES, false}, /* joints took a body that a solid had halted to have come from far away */
+        {361, BEFORE_CRATES, false}, /* penalties of a cut body grew with how far it was torn apart */
     };
     (void)context;
     uint32_t all = features;
@@ -290,6 +296,7 @@ int main(int argc, char **argv)
     features = argc > 3 && strcmp(argv[3], "all") != 0 ? (uint32_t)strtoul(argv[3], NULL, 10) : features;
     once = argc > 4;
     told = argc > 4 && strcmp(argv[4], "tell") == 0 ? stdout : NULL;
+    if (argc > 1) cmocka_set_test_filter("random_scenes");
     const struct CMUnitTest tests[] = {cmocka_unit_test(found_before), cmocka_unit_test(random_scenes)};
     return cmocka_run_group_tests_name("random scenes", tests, NULL, NULL);
 }

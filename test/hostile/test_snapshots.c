@@ -13,7 +13,9 @@
 #include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "geometry/voxel.h"
+#include "joint/joint.h"
 #include "octree/octree_body.h"
+#include "octree/octree_level.h"
 #include "skeleton/skeleton.h"
 #include "skin/skin_octree_cut.h"
 #include "skin/slit.h"
@@ -21,6 +23,7 @@
 #include "world/in_step.h"
 #include "world/world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,11 +155,42 @@ static void cut_everything(lm_world *world)
     assert_ok(lm_world_step(world, FRAME));
 }
 
-/* A world that was accepted goes on, is saved and loaded again, and can be cut. */
-static void live_on(lm_world *world, bool cuts)
+/* What a world that was accepted may take: counted, not timed. Bytes that it holds; steps of what the library counts (base/memory.h), in a
+ * load or in two steps; and contacts times passes over them in a substep. The slow variants that were found once took some 1e9 steps. */
+#define MOST_BYTES(size) (4e6 + 1e3 * (double)(size))
+#define MOST_STEPS(particles) (1e6 + 1e3 * (particles))
+#define MOST_ROWS(particles) (1e5 + 1e3 * (particles))
+
+typedef struct effort {
+    double bytes, steps, rows; /* the largest shares of what is allowed */
+} effort;
+
+static effort most;
+static uint32_t too_much; /* variants that take more */
+
+static void weigh(const lm_world *world, size_t size, uint64_t before)
 {
+    lm_stats s;
+    lm_world_get_stats(world, &s);
+    double rows = (double)s.mutual.soft * s.mutual.passes + (double)s.mutual.stiff * s.mutual.sweeps;
+    effort e = {(double)s.memory / MOST_BYTES(size), (double)(world->memory.work - before) / MOST_STEPS(s.particles),
+                rows / MOST_ROWS(s.particles)};
+    if (e.bytes > 1.0 || e.steps > 1.0 || e.rows > 1.0) {
+        print_error("variant %u of %s: %zu bytes, %.0f steps, %.0f rows for %u particles\n", now.variant,
+                    now.name ? now.name : "a world", s.memory, (double)(world->memory.work - before), rows,
+                    s.particles);
+        too_much++;
+    }
+    most = (effort){fmax(most.bytes, e.bytes), fmax(most.steps, e.steps), fmax(most.rows, e.rows)};
+}
+
+/* A world that was accepted goes on, is saved and loaded again, and can be cut. */
+static void live_on(lm_world *world, bool cuts, size_t loaded)
+{
+    uint64_t work = world->memory.work;
     if (lm_world_get_substeps(world) > MOST_SUBSTEPS) assert_ok(lm_world_set_substeps(world, MOST_SUBSTEPS));
     for (int step = 0; step < 2; step++) assert_ok(lm_world_step(world, FRAME));
+    weigh(world, loaded, work);
     uint64_t hash = lm_world_hash(world);
     size_t size = lm_world_save_size(world);
     void *bytes = malloc(size);
@@ -167,9 +201,10 @@ static void live_on(lm_world *world, bool cuts)
     if (cuts) cut_everything(world);
 }
 
-static void check_accepted(lm_world *world, uint32_t variant)
+static void check_accepted(lm_world *world, uint32_t variant, size_t size, uint64_t work)
 {
-    if (variant % 4 == 0) live_on(world, variant % 32 == 0); /* it takes long */
+    weigh(world, size, work);
+    if (variant % 4 == 0) live_on(world, variant % 32 == 0, size); /* it takes long */
     lm_totals totals;
     lm_world_get_totals(world, &totals);
     assert_true(totals.finite);
@@ -194,12 +229,12 @@ static bool try_variant(lm_world *world, const snapshot_seed *seed, uint32_t var
     memcpy(exact, bytes, size);
     lmi_snapshot_seal(exact, size);
     if (variants == 1 && only) tell_changes(seed, bytes, size);
-    uint64_t before = lm_world_hash(world);
+    uint64_t before = lm_world_hash(world), work = world->memory.work;
     lm_result result = lm_world_load(world, exact, size);
     free(exact);
     free(bytes);
     if (result == LM_OK) {
-        check_accepted(world, variant);
+        check_accepted(world, variant, size, work);
     } else {
         assert_result(result, LM_ERROR_FORMAT); /* there is memory enough */
         assert_true(lm_world_hash(world) == before);
@@ -214,6 +249,7 @@ static uint32_t try_variants(size_t n)
     uint32_t accepted = 0, slowest = first_variant, count = variants * (only ? 1 : snapshot_seed_share(n));
     double longest = 0.0, begin = seconds(), from = begin;
     now.name = seed.name;
+    most = (effort){0};
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
     lm_world *world;
@@ -228,6 +264,8 @@ static uint32_t try_variants(size_t n)
     }
     print_message("%-20s %6zu bytes, %u of %u accepted, %.1f us each, %u takes %.3f s\n", seed.name, seed.size,
                   accepted, count, 1e6 * (from - begin) / count, slowest, longest);
+    print_message("%-20s at most %.3f of the bytes, %.3f of the steps and %.3f of the rows that are allowed\n", "",
+                  most.bytes, most.steps, most.rows);
     now.name = NULL;
     lm_world_destroy(world);
     snapshot_seed_free(&seed);
@@ -245,6 +283,7 @@ static void variants_of_every_world(void **context)
             tried += (uint64_t)variants * snapshot_seed_share(n);
         }
     }
+    assert_int_equal(too_much, 0);
     /* All refused or none would say nothing. */
     if (!only) assert_true(accepted >= tried / 10 && accepted <= tried - tried / 10);
 }
@@ -293,7 +332,7 @@ static void bones_far_away(void **context)
         lm_dvec3 *local = &bones->links[n / 3 % bones->link_count].local;
         double *const axes[3] = {&local->x, &local->y, &local->z};
         *axes[n % 3] *= 0x1p32 / (1 + n % 5);
-        if (load_what_it_saves(world) == LM_OK) live_on(world, false);
+        if (load_what_it_saves(world) == LM_OK) live_on(world, false, seed.size);
     }
     lm_world_destroy(world);
     snapshot_seed_free(&seed);
@@ -303,6 +342,40 @@ static lmi_octree *tree_of(lm_world *world)
 {
     lmi_body *body = lmi_body_in_step(world, 0);
     return body->octree ? &body->octree->tree : &body->grain->tree;
+}
+
+/* A joint on an octree whose cells may change; one whose patch has a particle twice, or no angle to keep; one with an end far beyond
+ * everything; and one that holds the world to itself. */
+static void joints_that_cannot_be(void **context)
+{
+    (void)context;
+    snapshot_seed seed = snapshot_seed_make(seed_named("joints"));
+    lm_world *world = make_world(0.0);
+    assert_ok(lm_world_load(world, seed.bytes, seed.size));
+    lmi_octree_body *octree = lmi_body_at(world, 3)->octree;
+    assert_true(lmi_octree_levels_make(world, octree));
+    octree->levels->detail = lm_detail_default();
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    lmi_octree_levels_free(world, octree);
+    assert_ok(load_what_it_saves(world));
+    lmi_joint *glue = LMI_POOL_AT(&world->joints, lmi_joint, 0);
+    uint32_t was = glue->end[1].particles[1], count = glue->end[1].count;
+    glue->end[1].particles[1] = glue->end[1].particles[0];
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[1].particles[1] = was;
+    glue->end[1].count = 2;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[1].count = count;
+    glue->end[0].anchor.x = 1e44;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    glue->end[0].anchor.x = 0.0;
+    assert_ok(load_what_it_saves(world));
+    lmi_joint *hinge = LMI_POOL_AT(&world->joints, lmi_joint, 5); /* of a crate, to the world */
+    assert_true(hinge->end[0].mover != LMI_NONE && hinge->end[1].body == LMI_NONE);
+    hinge->end[0].mover = LMI_NONE;
+    assert_result(load_what_it_saves(world), LM_ERROR_FORMAT);
+    lm_world_destroy(world);
+    snapshot_seed_free(&seed);
 }
 
 /* A link that a blade has cut, from a voxel to where there is none; and one that is cut and holds. */
@@ -491,14 +564,11 @@ int main(int argc, char **argv)
         cmocka_set_test_filter("variants*");
     }
     if (argc > 3) only = argv[3];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cuts_that_lead_nowhere),
-                                       cmocka_unit_test(riders_that_cannot_be),
-                                       cmocka_unit_test(riders_far_away),
-                                       cmocka_unit_test(things_in_no_list),
-                                       cmocka_unit_test(cells_too_small),
-                                       cmocka_unit_test(a_skin_that_reaches_far),
-                                       cmocka_unit_test(a_row_of_voxels),
-                                       cmocka_unit_test(bones_far_away),
-                                       cmocka_unit_test_teardown(variants_of_every_world, leave)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joints_that_cannot_be),   cmocka_unit_test(cuts_that_lead_nowhere),
+        cmocka_unit_test(riders_that_cannot_be),   cmocka_unit_test(riders_far_away),
+        cmocka_unit_test(things_in_no_list),       cmocka_unit_test(cells_too_small),
+        cmocka_unit_test(a_skin_that_reaches_far), cmocka_unit_test(a_row_of_voxels),
+        cmocka_unit_test(bones_far_away),          cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
