@@ -1,0 +1,303 @@
+// Hands, knife, brushes and settings on the page.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { advance, body, choose, middle, open, shots, state, toast } from "./harness.mjs";
+
+const company = (page) => page.evaluate(() => {
+    const { company, world } = window.limberPage.session;
+    return { held: company.grab !== null, pins: company.pins.length, balls: company.balls.length, bodies: world.bodies().length };
+});
+const apart = (a, b) => Math.max(...a.map((value, n) => Math.abs(value - b[n])));
+
+/** Chooses a tool and presses the mouse on the middle of the first body. */
+async function use(page, tool) {
+    await choose(page, tool);
+    await page.mouse.click(...(await middle(page)));
+}
+
+/** Shares of the pull of regions, or of an octree the widths of regions, of the particles of the first body. */
+const stiffness = (page) => page.evaluate(() => {
+    const { world, limber } = window.limberPage.session, one = world.bodies()[0], { particles, octree_nodes: nodes } = one.info(), values = new Float32Array(particles);
+    limber.check(limber.raw[nodes > 0 ? "lm_body_get_widths" : "lm_body_get_particle_stiffness"](world.address, one.id, values));
+    return Array.from(values);
+});
+
+export const tests = {
+    async grabAndThrow() {
+        const page = await open("/page/?engine=simd#scene=squeeze-duck&paused");
+        const [x, y] = await middle(page), before = await body(page);
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        assert.ok((await company(page)).held, "it is held");
+        for (let n = 1; n <= 4; n++) {
+            await page.mouse.move(x, y - 30 * n);
+            await advance(page, 6);
+        }
+        await page.mouse.up();
+        const after = await body(page);
+        assert.ok(after.y > before.y + 0.05, `it was pulled up (${before.y} to ${after.y})`);
+        assert.ok(!(await company(page)).held, "and let go");
+        assert.ok(after.velocity[1] > 0.1, `while it moved: it is thrown (${after.velocity[1]} m/s)`);
+        await advance(page, 3);
+        assert.ok((await body(page)).y > after.y, "and flies on");
+        await page.close();
+    },
+
+    /** Each tool does what its name says, and what it did is repeated to the last bit. */
+    async tools() {
+        const page = await open("/page/?engine=simd#scene=squeeze-duck&paused");
+        await advance(page, 2);
+        const whole = await body(page);
+        await use(page, "squash");
+        const flat = await body(page);
+        assert.ok(flat.height < 0.02 * whole.height, `squashed: ${whole.height} m high, then ${flat.height}`);
+        await advance(page, 40);
+        assert.ok((await body(page)).height > 0.5 * whole.height, "and it recovers");
+        const right = await body(page), centre = [0, 1, 2].map((k) => right.positions.reduce((sum, v, n) => (n % 3 === k ? sum + v : sum), 0) / right.particles);
+        await use(page, "invert");
+        const inverted = await body(page);
+        const mirrored = right.positions.map((v, n) => 2 * centre[n % 3] - v);
+        assert.ok(apart(inverted.positions, mirrored) < 0.05 * whole.height && apart(inverted.positions, right.positions) > 0.3 * whole.height, "turned inside out: every particle is on the other side");
+        await advance(page, 2);
+
+        const even = await stiffness(page);
+        await use(page, "softer");
+        const soft = await stiffness(page);
+        assert.ok(soft.some((v, n) => v < 0.95 * even[n]) && soft.every((v, n) => v <= even[n]), "softer under the brush, nowhere stiffer");
+        assert.ok(soft.some((v, n) => v === even[n]), "and the same elsewhere");
+        await use(page, "stiffer");
+        const stiff = await stiffness(page);
+        assert.ok(stiff.some((v, n) => v > 1.02 * soft[n]) && stiff.every((v, n) => v >= soft[n]), "stiffer under the brush, nowhere softer");
+
+        await use(page, "pin");
+        assert.equal((await company(page)).pins, 1);
+        const pinned = (await body(page)).y;
+        await advance(page, 20);
+        assert.ok(Math.abs((await body(page)).y - pinned) < 0.5 * whole.height, "a pin holds it");
+        await choose(page, "pin");
+        const corner = await page.evaluate(() => [0.5 * window.limberPage.stage.width, 70]); // the background, below the top bar
+        if (!(await page.evaluate(([x, y]) => window.limberPage.stage.pick(x, y) !== null, corner))) await page.mouse.click(...corner);
+        assert.equal((await company(page)).pins, 0, "a tap on the background lets go of all pins");
+
+        await use(page, "drop");
+        assert.equal((await company(page)).bodies, 2, "a soft ball");
+        const height = () => page.evaluate(() => window.limberPage.session.world.bodies()[1].info().centre.y);
+        const high = await height();
+        await advance(page, 5);
+        assert.ok((await height()) < high, "which falls");
+        // Shot at and not shot at, from the same state.
+        const { frame, hash } = await state(page);
+        await advance(page, 30);
+        const calm = await body(page);
+        await page.evaluate((to) => (window.limberPage.session.seek(to), window.limberPage.refresh()), frame);
+        assert.equal((await state(page)).hash, hash);
+        await use(page, "shoot");
+        assert.equal((await company(page)).balls, 1, "a hard ball");
+        await advance(page, 30);
+        const shot = await body(page);
+        assert.ok(apart(shot.positions, calm.positions) > 0.02 * whole.height, "and it hits");
+        // All of it again.
+        const end = await state(page);
+        await page.evaluate(() => window.limberPage.session.seek(1));
+        assert.notEqual((await state(page)).hash, end.hash);
+        await page.evaluate((to) => window.limberPage.session.seek(to), end.frame);
+        assert.equal((await state(page)).hash, end.hash, "what was done is repeated to the last bit");
+        await page.close();
+    },
+
+    /** Cells under the brush are divided, with Shift joined; and of an octree the brushes of stiffness set widths. */
+    async detailBrush() {
+        const page = await open("/page/?engine=simd#scene=hand&paused");
+        const count = async () => (await body(page)).particles;
+        const first = await count();
+        await use(page, "finer");
+        const fine = await count();
+        assert.ok(fine > first, `cells were divided (${first} to ${fine} particles)`);
+        await advance(page, 3);
+        await page.keyboard.down("Shift");
+        await use(page, "finer");
+        await page.keyboard.up("Shift");
+        assert.ok((await count()) < fine, `and joined (${fine} to ${await count()})`);
+        const wide = await stiffness(page);
+        await use(page, "softer");
+        const narrow = await stiffness(page);
+        assert.ok(narrow.some((v, n) => v < wide[n]) && narrow.every((v, n) => v <= wide[n]), "softer: narrower regions");
+        await use(page, "stiffer");
+        assert.ok((await stiffness(page)).some((v, n) => v > narrow[n]), "stiffer: wider ones");
+        await advance(page, 3);
+        const { frame, hash } = await state(page);
+        assert.equal(await page.evaluate((to) => (window.limberPage.session.seek(0), window.limberPage.session.seek(to), window.limberPage.session.world.hash()), frame), hash);
+        await page.screenshot({ path: join(shots, "detail.png") });
+        // A lattice has no cells to divide: a line says so.
+        await page.evaluate(() => window.limberPage.openScene("squeeze-duck"));
+        await page.evaluate(() => (window.limberPage.playing = false));
+        await use(page, "finer");
+        assert.match(await toast(page), /Only octrees/);
+        await page.close();
+    },
+
+    /** A pen and a finger pull as the mouse does; a finger that begins beside the body turns the camera. */
+    async penAndFinger() {
+        const page = await open("/page/?engine=simd#scene=squeeze-duck&paused", { hasTouch: true });
+        const devtools = await page.context().newCDPSession(page);
+        const seen = () => page.evaluate(() => [...window.kinds]);
+        await page.evaluate(() => {
+            window.kinds = new Set();
+            window.limberPage.stage.canvas.addEventListener("pointerdown", ({ pointerType }) => window.kinds.add(pointerType), { capture: true });
+        });
+        const pen = (type, x, y) => devtools.send("Input.dispatchMouseEvent", { type, x, y, button: "left", buttons: 1, clickCount: 1, force: 0.5, pointerType: "pen" });
+        const finger = (type, x, y) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints: type === "touchEnd" ? [] : [{ x, y }] });
+        for (const [kind, [down, move, up], send] of [["pen", ["mousePressed", "mouseMoved", "mouseReleased"], pen], ["touch", ["touchStart", "touchMove", "touchEnd"], finger]]) {
+            await page.evaluate(() => (window.limberPage.restart(), (window.limberPage.playing = false)));
+            await choose(page, "grab");
+            const [x, y] = await middle(page), before = await body(page);
+            await send(down, x, y);
+            assert.ok((await company(page)).held, `${kind}: it is held`);
+            for (let n = 1; n <= 4; n++) {
+                await send(move, x, y - 30 * n);
+                await advance(page, 6);
+            }
+            await send(up, x, y - 120);
+            const after = await body(page);
+            assert.ok(after.y > before.y + 0.05 && !(await company(page)).held, `${kind}: pulled up (${before.y} to ${after.y}) and let go`);
+        }
+        assert.deepEqual(await seen(), ["pen", "touch"]);
+        // A stroke of the finger cuts.
+        await page.evaluate(() => (window.limberPage.openScene("liver-cut"), (window.limberPage.playing = false)));
+        await choose(page, "cut");
+        const [x, y] = await middle(page), { particles } = await state(page);
+        await finger("touchStart", x - 10, y - 110);
+        for (let n = 1; n <= 8; n++) await finger("touchMove", x - 10 + 2.5 * n, y - 110 + 32 * n);
+        await finger("touchEnd");
+        assert.match(await toast(page), /^Cut \d+ links/);
+        assert.notEqual((await state(page)).particles, particles);
+        // Beside the body the finger looks around.
+        await choose(page, "grab");
+        const eye = () => page.evaluate(() => window.limberPage.stage.camera.position.toArray());
+        const was = await eye();
+        await finger("touchStart", 40, 300);
+        for (let n = 1; n <= 5; n++) await finger("touchMove", 40 + 20 * n, 300);
+        await finger("touchEnd");
+        await page.waitForFunction(([x]) => Math.abs(window.limberPage.stage.camera.position.x - x) > 1e-3, was);
+        await page.close();
+    },
+
+    async tear() {
+        const page = await open("/page/?engine=simd#scene=widths&paused");
+        await choose(page, "tear");
+        const [x, y] = await middle(page), broken = () => page.evaluate(() => Math.max(...window.limberPage.session.world.bodies().map((body) => body.info().broken_links)));
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        assert.equal(await broken(), 0, "what is only held stays whole");
+        for (let n = 1; n <= 10; n++) {
+            await page.mouse.move(x, y + 25 * n);
+            await page.evaluate(() => window.limberPage.advance(4));
+        }
+        await page.mouse.up();
+        await page.screenshot({ path: join(shots, "tear.png") });
+        assert.ok((await broken()) > 0, "it has torn");
+        await page.close();
+    },
+
+    async cutAndTravel() {
+        const page = await open("/page/?engine=simd#scene=liver-cut&paused");
+        await page.evaluate(() => window.limberPage.advance(5));
+        const before = await state(page);
+        await choose(page, "cut");
+        const [x, y] = await middle(page);
+        await page.mouse.move(x - 10, y - 110);
+        await page.mouse.down();
+        await page.mouse.move(x + 10, y + 150, { steps: 8 });
+        await page.mouse.up();
+        assert.match(await toast(page), /^Cut \d+ links/);
+        assert.notEqual((await state(page)).particles, before.particles);
+        await page.evaluate(() => window.limberPage.advance(30));
+        const cut = await state(page);
+        await page.screenshot({ path: join(shots, "cut.png") });
+        // Back before the cut, and forth again: the same states.
+        const there = await page.evaluate(() => {
+            const { session } = window.limberPage;
+            session.seek(3);
+            const particles = session.world.stats().particles;
+            session.seek(5);
+            const atCut = session.world.hash();
+            session.seek(35);
+            return { particles, atCut, hash: session.world.hash() };
+        });
+        assert.equal(there.particles, before.particles);
+        assert.equal(there.atCut, before.hash);
+        assert.equal(there.hash, cut.hash, "the recorded time is the same the second time");
+        await page.keyboard.press("ArrowLeft");
+        assert.equal((await state(page)).frame, 34);
+        await page.close();
+    },
+
+    /** Every number of lm_material has a slider that sets it; presets, bodies and the world. */
+    async settings() {
+        const page = await open("/page/?engine=simd#scene=plastic-block&paused", { width: 1280, height: 800 });
+        const material = () => page.evaluate(() => window.limberPage.session.world.bodies()[0].material);
+        const move = (selector, to) => page.evaluate(([selector, to]) => {
+            const input = document.querySelector(selector);
+            input.value = String(to);
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+            input.dispatchEvent(new Event("change", { bubbles: true }));
+        }, [selector, to]);
+        const fields = Object.keys(await material()).filter((name) => !["mode", "stiffness", "damping_kind"].includes(name)), moved = new Set();
+        await page.selectOption("select[aria-label='Regions follow']", "1");
+        await page.selectOption("select[aria-label='Damping of']", "1");
+        await move("input[data-field=yield]", 0.3);
+        for (const way of ["hertz", "young", "sag", "alpha"]) {
+            await page.selectOption("select[aria-label='Stiffness in']", way);
+            for (const field of await page.$$eval("#panel input[data-field]:not(:disabled)", (all) => all.map((one) => one.dataset.field))) {
+                if (!fields.includes(field)) continue;
+                const before = (await material())[field];
+                await move(`input[data-field=${field}]`, 0.71);
+                const between = (await material())[field];
+                await move(`input[data-field=${field}]`, 0.37);
+                const after = (await material())[field];
+                assert.ok(between !== after && (before !== between || before !== after), `the slider of ${field} sets it`);
+                moved.add(field);
+            }
+        }
+        assert.deepEqual(fields.filter((name) => !moved.has(name)), [], "every number of a material has a slider");
+        const first = await page.evaluate(() => window.limberPage.session.first[0]);
+        const presets = await page.$$eval("[aria-label=Presets] button", (all) => all.map((one) => one.textContent));
+        assert.equal(presets.length, 1 + (await page.evaluate(() => window.limberPage.limber.presets().length)));
+        await page.getByRole("button", { name: "Jelly", exact: true }).click();
+        const { density } = await page.evaluate(() => window.limberPage.session.world.bodies()[0].info());
+        const jelly = await page.evaluate(() => window.limberPage.limber.preset("jelly"));
+        assert.deepEqual([(await material()).young, Math.round(density)], [jelly.material.young, Math.round(jelly.density)]);
+        await page.getByRole("button", { name: "As it was" }).click();
+        const again = await page.evaluate(() => ({ mass: window.limberPage.session.world.bodies()[0].info().mass, hertz: window.limberPage.session.world.bodies()[0].material.hertz }));
+        assert.ok(Math.abs(again.mass - first.mass) < 1e-4 * first.mass && again.hertz === first.material.hertz, "as it was");
+        await page.evaluate(() => document.querySelectorAll("#panel details").forEach((one) => (one.open = true)));
+        const worldNow = () => page.evaluate(() => [...window.limberPage.session.world.gravity, window.limberPage.session.world.substeps]);
+        for (const [label, index] of [["Gravity, right", 0], ["Gravity, up", 1], ["Gravity, front", 2], ["Substeps", 3]]) {
+            const before = (await worldNow())[index];
+            await move(`input[aria-label='${label}']`, 0.62);
+            assert.notEqual((await worldNow())[index], before, label);
+        }
+        await page.evaluate(() => window.limberPage.advance(3));
+        await page.screenshot({ path: join(shots, "settings-open.png") });
+        // What was set is recorded with its frame, as everything else.
+        const { hash } = await state(page);
+        assert.equal(await page.evaluate(() => (window.limberPage.session.seek(0), window.limberPage.session.seek(3), window.limberPage.session.world.hash())), hash);
+        await page.close();
+    },
+
+    /** Tools without a mouse, and names for all that can be pressed. */
+    async keyboard() {
+        const page = await open("/page/?engine=simd#scene=liver-cut&frame=2");
+        const before = await state(page);
+        await page.locator("#picture").focus();
+        await page.keyboard.press("c");
+        await page.keyboard.press("Enter");
+        assert.match(await toast(page), /^Cut \d+ links/);
+        assert.notEqual((await state(page)).particles, before.particles);
+        await page.keyboard.press("v");
+        assert.equal(await page.evaluate(() => window.limberPage.stage.view), "strain");
+        const nameless = await page.$$eval("button, input, select", (all) => all.filter((one) => !(one.ariaLabel || one.title || one.textContent.trim() || one.labels?.length)).map((one) => one.outerHTML.slice(0, 80)));
+        assert.deepEqual(nameless, []);
+        await page.close();
+    },
+};
