@@ -42,10 +42,11 @@ class App {
         const engine = this.loadEngine(); // while the graphics card is woken
         this.stage = new Stage($("picture"), { quality: query.get("quality") });
         this.stage.setTheme(this.theme);
-        this.stage.warm();
+        this.stage.warm((readLink().scene ?? DEFAULT_SCENE) !== DEFAULT_SCENE);
         this.mark("stage");
         this.limber = await engine;
         this.mark("engine");
+        this.stage.warmDraw();
         this.stageNames = Array.from({ length: 9 }, (_, n) => this.limber.raw.lm_stage_name(n));
         this.tools = new Tools(this, $("overlay"));
         this.panel = new Panel(this, $("panel"));
