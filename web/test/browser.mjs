@@ -11,7 +11,7 @@ import { tests as files } from "./page-files.mjs";
 import { tests as packages } from "./package-browser.mjs";
 
 const tests = { ...scenes, ...tools, ...files, ...packages };
-const shortOnes = ["hashes", "grabAndThrow", "cutAndTravel", "dropFile", "links", "embedAndFolder"];
+const shortOnes = ["hashes", "grabAndThrow", "tools", "cutAndTravel", "dropFile", "links", "embedAndFolder"];
 let failed = 0;
 for (const [name, test] of Object.entries(tests)) {
     if (chosen.length > 0 ? !chosen.includes(name) : length === "short" && !shortOnes.includes(name)) continue;

@@ -1,3 +1,11 @@
+// Scenes, links, the gallery, and what the page does in odd places: embedded, from a folder, on a phone, without memory or graphics.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { launch } from "../chromium.mjs";
+import { serve } from "../serve.mjs";
+import { address, body, browser, choose, golden, length, middle, open, pixels, plain, run, shots, state, toast, toolHash, watch, web } from "./harness.mjs";
+
 export const tests = {
     async movesByItself() {
         const page = await open("/page/?engine=simd#scene=sticks");
@@ -55,7 +63,12 @@ export const tests = {
         const page = await open("/page/?engine=simd#scene=sticks&paused", { width: 1280, height: 800 });
         await page.click("#open-gallery");
         assert.equal(await page.locator(".card").count(), golden.length);
-        await page.waitForFunction(() => [...document.querySelectorAll(".card img")].slice(0, 6).every((image) => image.naturalWidth > 0));
+        // Pictures below the edge are fetched when they are scrolled to.
+        await page.evaluate(() => document.querySelectorAll(".card img").forEach((image) => (image.loading = "eager")));
+        await page.waitForFunction(() => [...document.querySelectorAll(".card img")].every((image) => image.complete));
+        assert.deepEqual(await page.$$eval(".card img", (all) => all.filter((image) => image.naturalWidth !== 320).map((image) => image.src)), [], "every scene has its picture");
+        const papers = await page.$$eval("#cards h3", (all) => all.map((one) => Number(/\((\d{4})\)/.exec(one.textContent)?.[1] ?? 9999)));
+        assert.deepEqual(papers, [...papers].sort((a, b) => a - b), "sorted by paper");
         await page.screenshot({ path: join(shots, "gallery.png") });
         await page.fill("#search", "twist");
         await page.click(".card[data-scene=twist]");
@@ -74,26 +87,61 @@ export const tests = {
     },
 
     async embedAndFolder() {
-        const page = await open("/page/?embed&engine=simd#scene=sticks", { which: plain });
-        assert.equal(await page.locator("#top").isVisible(), false);
-        assert.equal(await page.locator("#transport").isVisible(), true);
+        // In an iframe of a page of another origin.
+        const page = await browser.newPage({ viewport: { width: 700, height: 500 } });
+        watch(page, "iframe");
+        writeFileSync(join(shots, "host.html"), `<!doctype html><h1>Somebody's page</h1><iframe src="${address(plain)}/page/?embed&engine=simd#scene=squeeze-duck&paused" width="640" height="360" style="border:0"></iframe>`);
+        await page.goto(`${address(plain).replace("127.0.0.1", "localhost")}/screenshots/host.html`);
+        const handle = await page.waitForSelector("iframe"), frame = await handle.contentFrame();
+        await frame.waitForFunction(() => window.limberPage?.session);
+        assert.notEqual(await frame.evaluate(() => window.origin), await page.evaluate(() => window.origin), "of another origin");
+        assert.equal(await frame.locator("#top").isVisible(), false);
+        assert.equal(await frame.locator("#transport").isVisible(), true);
+        const [x, y] = await middle(frame), { x: left, y: top } = await handle.boundingBox(), before = await body(frame);
+        await page.mouse.move(left + x, top + y);
+        await page.mouse.down();
+        await page.mouse.move(left + x, top + y - 80, { steps: 4 });
+        await frame.evaluate(() => window.limberPage.advance(20));
+        await page.mouse.up();
+        assert.ok((await body(frame)).y > before.y + 0.03, "it can be pulled there");
+        await frame.click("#play");
+        const { frame: from } = await state(frame);
+        await frame.waitForFunction((from) => window.limberPage.session.frame > from + 3, from);
+        await page.screenshot({ path: join(shots, "iframe.png") });
         await page.close();
+        // From any folder of a server, and from a folder without one.
+        const above = await serve(dirname(web), 0, false);
+        const deep = await open(`/${basename(web)}/page/?engine=simd#scene=sticks&frame=5`, { which: above });
+        const { hash } = await state(deep);
+        await deep.close();
+        above.close();
         const local = await open(`file://${web}/page/index.html#scene=sticks&frame=5`);
-        assert.equal((await state(local)).frame, 5);
+        assert.deepEqual([(await state(local)).frame, (await state(local)).hash], [5, hash]);
         await local.close();
     },
 
-    async lostContextAndMemory() {
+    /** The picture is the same before and after the graphics card was lost, with all that was made on it: shadows, environment, colours. */
+    async lostContext() {
+        for (const quality of ["low", "high"]) {
+            const page = await open(`/page/?engine=simd&quality=${quality}#scene=tower&frame=10`, { width: 400, height: 300 });
+            const before = await pixels(page);
+            assert.ok(before.drawn > 2000, `the scene is in the picture (${before.drawn} pixels)`);
+            await page.evaluate(() => (window.lose = window.limberPage.stage.renderer.getContext().getExtension("WEBGL_lose_context")).loseContext());
+            await page.waitForFunction(() => /was lost/.test(document.getElementById("toast").textContent));
+            await page.evaluate(() => window.lose.restoreContext());
+            await page.waitForFunction(() => /is back/.test(document.getElementById("toast").textContent));
+            const after = await pixels(page), different = after.greens.filter((value, n) => Math.abs(value - before.greens[n]) > 8).length;
+            assert.ok(different < 0.01 * before.greens.length, `${quality}: ${different} of ${before.greens.length} pixels are others than before`);
+            const { frame } = await state(page);
+            await page.click("#play");
+            await page.waitForFunction((from) => window.limberPage.session.frame > from + 2, frame);
+            await page.close();
+        }
+    },
+
+    /** Memory that runs out: a line, and the scene goes on. */
+    async memoryExhausted() {
         const page = await open("/page/?engine=simd#scene=sticks");
-        await page.evaluate(() => {
-            const lose = window.limberPage.stage.renderer.getContext().getExtension("WEBGL_lose_context");
-            lose.loseContext();
-            setTimeout(() => lose.restoreContext(), 200);
-        });
-        await page.waitForFunction(() => /is back/.test(document.getElementById("toast").textContent));
-        const { frame } = await state(page);
-        await page.waitForFunction((from) => window.limberPage.session.frame > from + 2, frame);
-        // Memory that runs out: a line, and the scene goes on.
         await page.evaluate(() => {
             const { memory } = window.limberPage.limber;
             window.blocks = [];
@@ -110,6 +158,8 @@ export const tests = {
             window.blocks.forEach((block) => window.limberPage.limber.memory.free(block));
             window.limberPage.advance(2);
         });
+        const { frame } = await state(page);
+        await page.waitForFunction((from) => window.limberPage.session.frame > from + 2, frame);
         await page.close();
     },
 
@@ -126,11 +176,46 @@ export const tests = {
         await alone.close();
     },
 
+    /** Where a browser has no SIMD the page takes the scalar module by itself, and nothing else is fetched. */
+    async withoutSimd() {
+        const old = await launch(web, ["--js-flags=--no-enable-sse4-1"]);
+        const fetched = [], page = await old.newPage({ viewport: { width: 640, height: 360 } });
+        watch(page, "without SIMD");
+        page.on("request", (request) => /\.wasm$/.test(request.url()) && fetched.push(basename(request.url())));
+        for (const which of [plain, undefined]) {
+            await page.goto(`${address(which)}/page/#scene=twist&paused`);
+            await page.waitForFunction(() => window.limberPage?.session);
+            assert.equal(await page.evaluate(() => window.limberPage.limber.variant), "scalar");
+        }
+        assert.deepEqual([...new Set(fetched)], ["limber-scalar.wasm"]);
+        const [, frames, hash] = golden.find(([name]) => name === "twist");
+        assert.equal(await run(page, "twist", Number(frames)), hash);
+        await old.close();
+    },
+
+    /** Dark and light, wide and narrow, plain and with environment light: pictures to look at; and what can be told of them without looking. */
+    async looks() {
+        for (const [scene, frame] of [["squeeze-duck", 12], ["penguins", 60], ["tower", 40], ["liver-cut", 40], ["terrain", 60], ["mode-gallery", 20], ["fracture", 60]]) {
+            for (const theme of ["dark", "light"]) {
+                const high = theme === "light" && ["squeeze-duck", "tower", "terrain"].includes(scene);
+                const page = await open(`/page/?engine=simd&theme=${theme}${high ? "&quality=high" : ""}#scene=${scene}&frame=${frame}`, { width: 960, height: 600 });
+                const { drawn, greens } = await pixels(page);
+                assert.ok(drawn > 0.02 * greens.length, `${scene}: ${drawn} pixels differ from the corner`);
+                assert.equal(await page.evaluate(() => window.limberPage.stage.quality), high ? "high" : "low");
+                if (high) assert.ok(await page.evaluate(() => window.limberPage.stage.scene.environment !== null && window.limberPage.stage.crowd.material.isMeshPhysicalMaterial), "environment light on a physical material");
+                await page.screenshot({ path: join(shots, `look-${scene}-${theme}${high ? "-high" : ""}.png`) });
+                await page.close();
+            }
+        }
+    },
+
     async phone() {
         const page = await open("/page/?engine=simd#scene=squeeze-duck&frame=20", { width: 390, height: 844, hasTouch: true, isMobile: true, colorScheme: "dark" });
         await page.screenshot({ path: join(shots, "phone.png") });
-        const [x, y] = await middle(page);
+        await choose(page, "drop");
+        const [x, y] = await middle(page), bodies = () => page.evaluate(() => window.limberPage.session.world.bodies().length);
         await page.touchscreen.tap(x, y);
+        assert.equal(await bodies(), 2, "a tap of the finger drops a ball");
         await page.click("#open-panel");
         assert.equal(await page.locator("#panel").isVisible(), true);
         await page.screenshot({ path: join(shots, "phone-panel.png") });

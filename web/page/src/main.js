@@ -414,6 +414,7 @@ class App {
         canvas.addEventListener("webglcontextrestored", () => {
             this.lost = false;
             this.stage.changed = true;
+            this.stage.surround();
             this.say("The graphics card is back.");
         });
         canvas.addEventListener("pointerdown", () => window.innerWidth <= 760 && document.body.classList.add("closed-panel"));

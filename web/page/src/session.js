@@ -249,18 +249,18 @@ export class Session {
         return values;
     }
 
+    /** Cells within the brush are divided, or joined where a whole larger cell fits: there it reaches at least as far as one does. */
     do_detail({ body, point, radius, factor }) {
         this.do_release();
         const one = this.body(body), info = one.info(), positions = one.positions(), sides = new Float32Array(info.particles);
         this.raw("lm_body_get_cells", body, sides);
-        let least = Infinity, most = 0;
-        for (let n = 0; n < info.particles; n++) {
-            if (Math.hypot(positions[3 * n] - point[0], positions[3 * n + 1] - point[1], positions[3 * n + 2] - point[2]) >= radius) continue;
-            least = Math.min(least, sides[n]);
-            most = Math.max(most, sides[n]);
-        }
-        if (most === 0) return 0;
-        return one.refine(point, radius, (factor < 1 ? least : most) * (least < most ? 1 : factor));
+        const within = (reach) => sides.filter((_, n) => Math.hypot(positions[3 * n] - point[0], positions[3 * n + 1] - point[1], positions[3 * n + 2] - point[2]) < reach);
+        let found = within(radius);
+        if (found.length === 0) return 0;
+        const reach = factor > 1 ? Math.max(radius, 4 * Math.min(...found)) : radius;
+        found = within(reach);
+        const least = Math.min(...found), most = Math.max(...found);
+        return one.refine(point, reach, (factor < 1 ? least : most) * (least < most ? 1 : factor));
     }
 
     /** A soft ball that falls. */

@@ -136,10 +136,16 @@ export class Stage {
         this.sun.shadow.bias = -0.0004;
         this.sun.shadow.radius = 4;
         this.scene.add(this.sky, this.sun, this.sun.target);
-        if (this.quality === "high") {
-            const maker = new THREE.PMREMGenerator(this.renderer);
-            this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
-        }
+        this.surround();
+    }
+
+    /** Light from all around, which is drawn once: again when the graphics card was lost. */
+    surround() {
+        if (this.quality !== "high") return;
+        const maker = new THREE.PMREMGenerator(this.renderer);
+        this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+        maker.dispose();
+        this.changed = true;
     }
 
     /** Has shaders translated for what the first scene will show. Nothing here waits for the graphics process. */
