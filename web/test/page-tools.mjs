@@ -304,6 +304,85 @@ export const tests = {
         await page.close();
     },
 
+    /** The sliders and switches of bodies, joints, colliders, breaking, examples, detail and sleep set what the engine then has. */
+    async otherSettings() {
+        const page = await open("/page/?engine=simd#scene=joints&paused", { width: 1280, height: 800 });
+        const show = async (name) => {
+            if (name) await page.evaluate((name) => (window.limberPage.openScene(name), (window.limberPage.playing = false)), name);
+            await page.evaluate(() => document.querySelectorAll("#panel details").forEach((one) => (one.open = true)));
+        };
+        const move = (label, to) => page.evaluate(([label, to]) => {
+            const input = document.querySelector(`#panel input[aria-label="${label}"]`);
+            if (!input || input.disabled) throw new Error(`${label} is not there`);
+            input.value = String(to);
+            for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind, { bubbles: true }));
+        }, [label, to]);
+        const flip = (label) => page.evaluate((label) => document.querySelector(`#panel input[type=checkbox][aria-label="${label}"]`).click(), label);
+        /** Moves sliders to two places each; `read` gives what the engine has, by their labels. */
+        const sets = async (labels, read) => {
+            for (const label of labels) {
+                await move(label, 0.62);
+                const one = (await page.evaluate(read))[label];
+                await move(label, 0.31);
+                const other = (await page.evaluate(read))[label];
+                assert.ok(one !== undefined && one > other, `${label}: ${one}, then ${other}`);
+            }
+        };
+        const joints = () => {
+            const { info } = window.limberPage.session.joints()[0];
+            return { "Joint stiffness": info.hertz, "Joint damping": info.damping_ratio, "Breaking force": info.max_force, "Breaking torque": info.max_torque, on: info.enabled };
+        };
+        await show();
+        await sets(["Joint stiffness", "Joint damping", "Breaking force", "Breaking torque"], joints);
+        await flip("Joints hold");
+        assert.equal((await page.evaluate(joints)).on, false);
+        const bodies = () => {
+            const { limber, session: { world } } = window.limberPage, [body] = world.bodies(), penalty = new Float32Array(1), info = body.info();
+            limber.raw.lm_body_get_penalty(world.address, body.id, penalty);
+            const sleep = limber.raw.lm_world_get_sleep(world.address), ground = world.colliders()[0]?.definition;
+            return {
+                Density: info.density, Mass: info.mass, "Skin depth": info.contact_radius, Penalty: penalty[0], "May sleep": limber.raw.lm_body_may_sleep(world.address, body.id),
+                "Ground friction": ground?.friction, "Ground bounce": ground?.restitution, "Sleep below": sleep.speed, "Sleep after": sleep.seconds, Speed: window.limberPage.speed,
+            };
+        };
+        await show("plastic-block");
+        await sets(["Density", "Mass", "Penalty", "Skin depth", "Ground friction", "Ground bounce", "Speed"], bodies);
+        if (!(await page.evaluate(() => document.querySelector("#panel input[aria-label='Bodies sleep']").checked))) await flip("Bodies sleep");
+        await show();
+        await sets(["Sleep below", "Sleep after"], bodies);
+        await flip("May sleep");
+        assert.equal((await page.evaluate(bodies))["May sleep"], false);
+        await page.selectOption("select[aria-label=Contacts]", "1");
+        assert.equal(await page.evaluate(() => window.limberPage.limber.raw.lm_world_get_contact_method(window.limberPage.session.world.address)), 1);
+
+        await show("widths");
+        await flip("Breaks");
+        await show();
+        await sets(["Breaks at", "Variation", "Grains"], () => {
+            const { limber, session: { world } } = window.limberPage, breaks = new Uint8Array(1), def = limber.raw.lm_fracture_def_default();
+            limber.raw.lm_body_get_fracture(world.address, world.bodies()[0].id, breaks, def);
+            return { "Breaks at": def.limit, Variation: def.variation, Grains: def.grain };
+        });
+        await show("teddy");
+        await sets(["Example beta"], () => {
+            const { limber, session: { world } } = window.limberPage, beta = new Float32Array(1);
+            limber.raw.lm_body_get_example_beta(world.address, world.bodies()[0].id, beta);
+            return { "Example beta": beta[0] };
+        });
+        await show("liver-cut");
+        await flip("Divides by itself");
+        await show();
+        await sets(["Cells at touch", "Reach of touch", "Seen angle", "Finest", "Coarsest", "Most particles", "Cells a step", "Stays for"], () => {
+            const { limber, session: { world } } = window.limberPage, def = limber.raw.lm_detail_default();
+            limber.raw.lm_body_get_detail(world.address, world.bodies()[0].id, def, null);
+            return { "Cells at touch": def.touch_size, "Reach of touch": def.touch_radius, "Seen angle": def.eye_angle, Finest: def.finest, Coarsest: def.coarsest, "Most particles": def.budget, "Cells a step": def.per_step, "Stays for": def.hold };
+        });
+        await page.evaluate(() => window.limberPage.advance(3));
+        const { frame, hash } = await state(page);
+        assert.equal(await page.evaluate((to) => (window.limberPage.session.seek(0), window.limberPage.session.seek(to), window.limberPage.session.world.hash()), frame), hash, "repeated to the last bit");
+        await page.close();
+    },
+
     /** Tools without a mouse, and names for all that can be pressed. */
     async keyboard() {
         const page = await open("/page/?engine=simd#scene=liver-cut&frame=2");

@@ -353,6 +353,7 @@ export class Stage {
         if (still && this.smooth !== false) return false;
         if (still && performance.now() - this.drawn < STILL) return false;
         this.resize(still ? 2 : undefined);
+        if (this.session && this.crowd.isStale) this.update();
         this.renderer.render(this.scene, this.camera);
         this.changed = false;
         this.smooth = this.quality === "high" || still ? null : false; // false: it can still be drawn more smoothly
