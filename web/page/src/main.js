@@ -152,7 +152,7 @@ class App {
         const spread = () => (Math.random() - 0.5) * 0.8;
         const scene = JSON.parse(this.text);
         const at = [spread(), 0.15, spread()];
-        scene.colliders.push({ sphere: { shape, radius: 0.2, at }, box: { shape, half_extents: [0.25, 0.12, 0.25], at }, capsule: { shape, radius: 0.1, half_length: 0.3, at } }[shape]);
+        scene.colliders.push({ sphere: { shape, radius: 0.2, at }, box: { shape, size: [0.5, 0.24, 0.5], at }, capsule: { shape, radius: 0.1, length: 0.6, at } }[shape]);
         scene.bodies[0].at[1] = Math.max(scene.bodies[0].at[1], 0.6);
         this.open(JSON.stringify(scene, null, 2), { name: this.name, dropped: this.dropped });
     }
