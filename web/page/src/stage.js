@@ -67,23 +67,20 @@ function openCanvas(canvas, quality) {
 const PLAIN = {
     vertexShader: `
         uniform vec3 toSun, sun, sky, ground;
-        varying vec3 front, back;
-        vec3 shown(vec3 n, vec3 halfway) {
+        varying vec3 shown;
+        void main() {
+            vec3 toEye = normalize(cameraPosition - position);
+            vec3 n = dot(normal, toEye) < -0.35 ? -normal : normal; // the other side of a sheet; triangles of the outline may look away a little
             float facing = max(dot(n, toSun), 0.0);
             vec3 light = mix(ground, sky, 0.5 * n.y + 0.5) + facing * sun;
-            vec3 linear = color * light + 0.17 * facing * pow(max(dot(n, halfway), 0.0), 40.0) * sun;
-            return mix(1.055 * pow(linear, vec3(1.0 / 2.4)) - 0.055, 12.92 * linear, lessThanEqual(linear, vec3(0.0031308)));
-        }
-        void main() {
-            vec3 halfway = normalize(normalize(cameraPosition - position) + toSun);
-            front = shown(normal, halfway);
-            back = shown(-normal, halfway);
+            vec3 linear = color * light + 0.17 * facing * pow(max(dot(n, normalize(toEye + toSun)), 0.0), 40.0) * sun;
+            shown = mix(1.055 * pow(linear, vec3(1.0 / 2.4)) - 0.055, 12.92 * linear, lessThanEqual(linear, vec3(0.0031308)));
             gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
         }`,
     fragmentShader: `
-        varying vec3 front, back;
+        varying vec3 shown;
         void main() {
-            gl_FragColor = vec4(gl_FrontFacing ? front : back, 1.0);
+            gl_FragColor = vec4(shown, 1.0);
         }`,
     uniforms: { toSun: { value: new THREE.Vector3(0, 1, 0) }, sun: { value: new THREE.Color() }, sky: { value: new THREE.Color() }, ground: { value: new THREE.Color() } },
 };
