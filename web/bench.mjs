@@ -18,7 +18,7 @@ import { serve } from "./serve.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), ".."), web = join(root, "build/web");
 const limber = process.argv[2] ?? join(root, "build/limber"), only = process.argv[3] ?? "";
-const runs = [["penguins", 10, 60], ["crowd", 10, 60]], ROUNDS = 3, OPENINGS = 7;
+const runs = [["penguins", 10, 60], ["crowd", 10, 40]], ROUNDS = 3, OPENINGS = 7;
 const load = () => `load ${loadavg()[0].toFixed(0)}`;
 
 /** The median of some numbers, and between which they lie. */
@@ -38,7 +38,7 @@ function prioritise() {
     }
     let allowed = false;
     for (const id of parents.keys()) {
-        if (id === String(process.pid) || !mine(id)) continue;
+        if (!mine(id)) continue;
         try {
             writeFileSync(`/proc/${id}/autogroup`, "-15");
             allowed = true;
@@ -56,6 +56,7 @@ function userTime(...args) {
 }
 
 async function steps() {
+    const prior = prioritise();
     const { load: loadEngine } = await import(join(web, "package/dist/index.js"));
     const engine = await loadEngine({ variant: "simd" });
     for (const [name, from, to] of runs) {
@@ -73,7 +74,8 @@ async function steps() {
             natives.push((1000 * (run(to) - before)) / (to - from));
             ratios.push(scripts[round] / natives[round]);
         }
-        console.log(`${name}: native SSE2 ${middle(natives, 1)} ms, web assembly ${middle(scripts, 1)} ms a step: ${middle(ratios, 2)} times; ${load()}`);
+        const lowest = Math.min(...scripts) / Math.min(...natives);
+        console.log(`${name}: native SSE2 ${middle(natives, 1)} ms, web assembly ${middle(scripts, 1)} ms a step: ${middle(ratios, 2)} times, by the lowest of each ${lowest.toFixed(2)}; ${load()}, ${prior ? "with" : "without"} priority`);
     }
 }
 

@@ -52,12 +52,12 @@ export const run = (page, name, frames) => page.evaluate(([name, frames]) => {
     app.refresh();
     return app.session.world.hash();
 }, [name, frames]);
-/** Where the middle of the first body is on the page. */
-export const middle = (page) => page.evaluate(() => {
-    const app = window.limberPage, { centre } = app.session.world.bodies()[0].info();
+/** Where the middle of a body is on the page, by default of the first. */
+export const middle = (page, which = 0) => page.evaluate((which) => {
+    const app = window.limberPage, { centre } = app.session.world.bodies()[which].info();
     app.stage.render();
     return app.stage.project([centre.x, centre.y, centre.z]);
-});
+}, which);
 export const choose = async (page, tool) => page.evaluate((name) => window.limberPage.chooseTool(name), tool);
 
 export async function toolHash(name, frames) {
