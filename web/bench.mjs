@@ -18,7 +18,7 @@ import { serve } from "./serve.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), ".."), web = join(root, "build/web");
 const limber = process.argv[2] ?? join(root, "build/limber"), only = process.argv[3] ?? "";
-const runs = [["penguins", 10, 60], ["crowd", 10, 40]], ROUNDS = 3, OPENINGS = 7;
+const runs = [["penguins", 10, 60], ["crowd", 10, 110]], ROUNDS = 3, OPENINGS = 7;
 const load = () => `load ${loadavg()[0].toFixed(0)}`;
 
 /** The median of some numbers, and between which they lie. */
