@@ -269,9 +269,9 @@ export class Stage {
         // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
         const open = !/embed|closed-panel/.test(document.body.className), covered = width > 760 && open ? 120 : 0, below = width <= 760 && open ? Math.round(0.27 * height) : 0;
         if (this.aspect !== aspect || this.covered !== covered || this.below !== below) {
-            // Upright pictures show nearly as much from side to side as square ones do.
-            const half = Math.tan((this.wideFov * Math.PI) / 360);
-            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect)) * 360) / Math.PI;
+            // Upright pictures show nearly as much from side to side as square ones do, and what settings leave free of a wide one nearly as much as all of it.
+            const half = Math.tan((this.wideFov * Math.PI) / 360), free = covered ? Math.min(1.3, (1.6 * height) / (width - 2 * covered)) : 1;
+            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect, free)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
             Object.assign(this, { covered, below });
             this.camera.setViewOffset(width, height, covered, below, width, height);
