@@ -5,12 +5,20 @@
 #include "kind.h"
 #include "model.h"
 
+/* Parts that are farther away than what is nearest by more than the width of their blend change nothing, to the last bit, and are not
+ * evaluated. For that a lower bound of a part's field is needed: of a sphere or a cone the distance to a ball around it, of an ellipsoid
+ * with half axes from a to c, outside of a ball of radius c, a (distance / c - 1); a blend lies at most a fourth of its width below both. */
+static field_point rump_middle(void) { return field_at(0.0, 0.15, -0.53); }
+
 static double body(field_point p)
 {
     double belly = field_ellipsoid(p, 0.52, 0.42, 0.66);
     double breast = field_sphere(p, field_at(0.0, 0.06, 0.32), 0.42);
-    double rump = field_round_cone(p, field_at(0.0, 0.06, -0.42), field_at(0.0, 0.40, -0.84), 0.24, 0.05);
-    double whole = field_blend(field_blend(belly, breast, 0.2), rump, 0.22);
+    double whole = field_blend(belly, breast, 0.2);
+    if (field_near(p, rump_middle(), 0.47 + 0.22 + whole)) { /* a ball of 0.46 holds it */
+        double rump = field_round_cone(p, field_at(0.0, 0.06, -0.42), field_at(0.0, 0.40, -0.84), 0.24, 0.05);
+        whole = field_blend(whole, rump, 0.22);
+    }
     return field_both(whole, -0.34 - p.y, 0.12); /* the flat bottom */
 }
 
@@ -37,14 +45,21 @@ static double bill(field_point p)
 static double duck_field(field_point p)
 {
     field_point side = field_mirror_x(p);
-    double head = field_sphere(p, field_at(0.0, 0.76, 0.36), 0.36);
-    double cheeks = field_sphere(side, field_at(0.13, 0.66, 0.44), 0.22);
-    double eye = field_ellipsoid(field_less(side, field_at(0.185, 0.875, 0.625)), 0.072, 0.095, 0.072);
+    double duck = body(p), out = field_larger(duck, 0.0);
+    if (field_near(side, field_at(0.47, 0.08, -0.10), 0.69 + 3.41 * out)) duck = field_blend(duck, wing(side), 0.05);
 
-    double duck = field_blend(body(p), wing(side), 0.05);
-    duck = field_blend(duck, field_blend(head, cheeks, 0.1), 0.16);
-    duck = field_blend(duck, bill(p), 0.06);
-    return field_blend(duck, eye, 0.015);
+    double head = field_sphere(p, field_at(0.0, 0.76, 0.36), 0.36);
+    if (head < duck + 0.24) { /* the cheeks are at most 0.05 nearer than the head */
+        double cheeks = field_sphere(side, field_at(0.13, 0.66, 0.44), 0.22);
+        duck = field_blend(duck, field_blend(head, cheeks, 0.1), 0.16);
+    }
+    out = field_larger(duck, 0.0);
+    if (field_near(p, field_at(0.0, 0.705, 0.73), 0.53 + 3.51 * out)) duck = field_blend(duck, bill(p), 0.06);
+    out = field_larger(duck, 0.0);
+    field_point eye = field_less(side, field_at(0.185, 0.875, 0.625));
+    if (field_near(eye, field_at(0.0, 0.0, 0.0), 0.125 + 1.33 * out))
+        duck = field_blend(duck, field_ellipsoid(eye, 0.072, 0.095, 0.072), 0.015);
+    return duck;
 }
 
 /* Black eyes with a light in each; the wings and the tail a little deeper in colour towards their tips. */

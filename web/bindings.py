@@ -10,6 +10,7 @@ The layout is that of wasm32: pointers and size_t have four bytes, 64-bit number
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from dataclasses import dataclass, field
@@ -21,6 +22,10 @@ from declarations import _declare_inline, _expand, _without_comments, _without_c
 HEADERS = [
     "include/limber/limber.h",
     "include/limber/mesh.h",
+    "include/limber/tets.h",
+    "include/limber/rig.h",
+    "include/limber/pose.h",
+    "include/limber/cache.h",
     "include/limber/shapes.h",
     "include/limber/scene.h",
     "include/limber/export.h",
@@ -176,10 +181,10 @@ class Headers:
             words = re.match(r"(?:const )?(?:struct )?(\w+)\s+(.*)", statement)
             assert words, statement
             for piece in words.group(2).split(","):
-                match = re.fullmatch(r"\s*(\**)\s*(\w+)\s*(?:\[\s*(\w+)\s*\])?\s*", piece)
+                match = re.fullmatch(r"\s*(\**)\s*(\w+)\s*((?:\[\s*\w+\s*\]\s*)*)", piece)
                 assert match, statement
-                size = match.group(3)
-                number = 0 if size is None else int(size) if size.isdigit() else int(self.constants[size])
+                sizes = re.findall(r"\w+", match.group(3))  # arrays of arrays are flat on the other side
+                number = math.prod(int(size) if size.isdigit() else int(self.constants[size]) for size in sizes) if sizes else 0
                 members.append(Member(match.group(2), words.group(1), bool(match.group(1)), number))
         struct = Struct(name, members)
         for member in members:

@@ -3,10 +3,12 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-export function launch(web) {
+export function launch(web, args = []) {
     const { chromium } = createRequire(join(web, "package.json"))("playwright-core");
     const executablePath = process.env.CHROMIUM ?? ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path));
-    return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"] });
+    // As Chromium runs where there is no graphics card: WebGL by SwiftShader, the page itself drawn without GL. (With --ignore-gpu-blocklist the page
+    // would be drawn by SwiftShader too, whose compiler then takes more than a second before the first picture.)
+    return chromium.launch({ executablePath, args: ["--no-sandbox", "--enable-unsafe-swiftshader", ...args] });
 }
 
 /** Processor time of all processes that this one has started and of those that they have started, milliseconds. */

@@ -3,7 +3,7 @@
 // Installs it with npm, then uses it from node, from TypeScript (strict) and through a bundler, inlined and with a file beside it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -56,6 +56,27 @@ body.setMaterial({ mode: "solid" });
     tsc(...strict, "typed.ts");
     writeFileSync(join(project, "wrong.ts"), `import { load } from "limber-physics";\n(await load()).world({ gravity: "down" });\n`);
     assert.throws(() => execFileSync(process.execPath, [join(web, "node_modules/typescript/bin/tsc"), ...strict, "wrong.ts"], { cwd: project, stdio: "ignore" }));
+
+    // "using" frees, compiled for engines that do not have it yet.
+    writeFileSync(join(project, "using.mts"), `
+import { load } from "limber-physics";
+const limber = await load({ variant: "simd" });
+let kept;
+{
+    using world = limber.world();
+    kept = world;
+    world.step();
+}
+console.log(kept.isFree);
+`);
+    tsc(...strict.filter((one) => one !== "--noEmit"), "using.mts");
+    assert.equal(node("using.mjs"), "true\n");
+
+    // The example for node, from where it was installed.
+    cpSync(join(web, "examples/node.mjs"), join(project, "example.mjs"));
+    const golden = readFileSync(join(web, "../../test/golden/hashes.txt"), "utf8").split("\n").map((line) => line.split(" ")).find(([name]) => name === "twist");
+    assert.match(node("example.mjs", "twist", golden[1]), new RegExp(`after ${golden[1]} frames ${golden[2]}, motion in twist.glb`));
+    assert.equal(readFileSync(join(project, "twist.glb")).subarray(0, 4).toString(), "glTF");
 
     // A bundle, with the module as a file beside it, and with the module inside.
     const esbuild = join(web, "node_modules/esbuild/bin/esbuild");

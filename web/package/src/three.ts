@@ -365,6 +365,12 @@ export class SoftCrowd extends THREE.Mesh<THREE.BufferGeometry, THREE.Material> 
         return changed;
     }
 
+    /** Whether the module's memory has grown since update(): the arrays that were taken then are gone, and it has to be called again before drawing. */
+    get isStale(): boolean {
+        const position = this.geometry.getAttribute("position") as THREE.BufferAttribute | undefined;
+        return position !== undefined && this.vertices > 0 && position.array.length === 0;
+    }
+
     /** Other colours for all vertices: a value of 0 to 1 each, through `map`; null: their own again. */
     paint(kind: "strain" | "speed" | "region" | "piece" | "width" | null, map?: (value: number) => readonly [number, number, number]): void {
         const attribute = this.geometry.getAttribute("color") as THREE.BufferAttribute | undefined;

@@ -42,10 +42,11 @@ class App {
         const engine = this.loadEngine(); // while the graphics card is woken
         this.stage = new Stage($("picture"), { quality: query.get("quality") });
         this.stage.setTheme(this.theme);
-        this.stage.warm();
+        this.stage.warm((readLink().scene ?? DEFAULT_SCENE) !== DEFAULT_SCENE);
         this.mark("stage");
         this.limber = await engine;
         this.mark("engine");
+        this.stage.warmDraw();
         this.stageNames = Array.from({ length: 9 }, (_, n) => this.limber.raw.lm_stage_name(n));
         this.tools = new Tools(this, $("overlay"));
         this.panel = new Panel(this, $("panel"));
@@ -151,7 +152,7 @@ class App {
         const spread = () => (Math.random() - 0.5) * 0.8;
         const scene = JSON.parse(this.text);
         const at = [spread(), 0.15, spread()];
-        scene.colliders.push({ sphere: { shape, radius: 0.2, at }, box: { shape, half_extents: [0.25, 0.12, 0.25], at }, capsule: { shape, radius: 0.1, half_length: 0.3, at } }[shape]);
+        scene.colliders.push({ sphere: { shape, radius: 0.2, at }, box: { shape, size: [0.5, 0.24, 0.5], at }, capsule: { shape, radius: 0.1, length: 0.6, at } }[shape]);
         scene.bodies[0].at[1] = Math.max(scene.bodies[0].at[1], 0.6);
         this.open(JSON.stringify(scene, null, 2), { name: this.name, dropped: this.dropped });
     }
@@ -413,6 +414,7 @@ class App {
         canvas.addEventListener("webglcontextrestored", () => {
             this.lost = false;
             this.stage.changed = true;
+            this.stage.surround();
             this.say("The graphics card is back.");
         });
         canvas.addEventListener("pointerdown", () => window.innerWidth <= 760 && document.body.classList.add("closed-panel"));

@@ -1,5 +1,5 @@
 // Settings and numbers.
-import { BODY, FRACTURE, GRAVITY, MATERIAL, METHODS, settled, wayOf, WAYS } from "./parameters.js";
+import { BODY, DETAIL, FRACTURE, GRAVITY, GROUND, JOINT, MATERIAL, METHODS, settled, wayOf, WAYS } from "./parameters.js";
 import { VIEWS } from "./stage.js";
 
 const element = (name, properties = {}, ...children) => {
@@ -78,6 +78,8 @@ export class Panel {
             this.material(shown);
             this.body(shown);
         }
+        const joints = session.joints();
+        if (joints.length > 0) this.joints(joints);
         this.world();
         this.about();
         root.scrollTop = scrollTop;
@@ -119,7 +121,9 @@ export class Panel {
         limber.raw.lm_body_get_filter(address, shown.id, filter);
         rows.push(this.toggle("Touches others", filter.mask !== 0, (on) => app.forBodies((body) => ({ kind: "filter", body: body.id, fields: { mask: on ? 0xffffffff : 0 } })), "Off: it touches colliders only."));
         rows.push(this.toggle("Touches itself", filter.self_contact, (on) => app.forBodies((body) => ({ kind: "filter", body: body.id, fields: { self_contact: on } }))));
+        rows.push(this.toggle("May sleep", limber.raw.lm_body_may_sleep(address, shown.id), (on) => app.forBodies((body) => ({ kind: "maySleep", body: body.id, on })), "Off: it is stepped even when it rests."));
         if (info.spacing > 0) rows.push(...this.fracture(shown));
+        if (info.octree_nodes > 0) rows.push(...this.detail(shown, info));
         if (info.examples > 0) rows.push(...this.examples(shown, info));
         this.section("Body", ...rows);
     }
@@ -133,6 +137,30 @@ export class Panel {
         const now = { limit: def.limit, variation: def.variation, grain: def.grain, grain_strength: def.grain_strength };
         for (const one of FRACTURE) rows.push(this.slider(one, def[one.field], (value) => set(Object.assign(now, { [one.field]: value })), one.matters ? !one.matters(def) : false));
         return rows;
+    }
+
+    detail(shown, info) {
+        const { app } = this, { limber, session } = app, def = limber.raw.lm_detail_default();
+        limber.raw.lm_body_get_detail(session.world.address, shown.id, def, null);
+        const on = def.cookie !== 0, eye = () => app.stage.camera.position.toArray();
+        const set = (fields) => app.forBodies((body) => ({ kind: "detailDef", body: body.id, fields, eye: fields?.eye_angle > 0 ? eye() : null }));
+        const start = { touch_size: 0.04, touch_radius: 0.15, eye_angle: 0, finest: 0, coarsest: 0, budget: Math.max(4000, 2 * info.particles), per_step: 64, hold: 0.5 };
+        const rows = [this.toggle("Divides by itself", on, (now) => (set(now ? start : null), this.build()), "Cells are divided where it is touched, and joined again afterwards.")];
+        if (!on) return rows;
+        const now = Object.fromEntries(DETAIL.map(({ field }) => [field, def[field]]));
+        for (const one of DETAIL) rows.push(this.slider(one, def[one.field], (value) => set(Object.assign(now, { [one.field]: value }))));
+        return rows;
+    }
+
+    joints(all) {
+        const { app } = this, [{ info }] = all, set = (fields) => app.change({ kind: "joints", fields });
+        const rows = JOINT.filter((one) => !one.here || one.here(info)).map((one) => {
+            const row = this.slider(one, Math.min(info[one.field], one.most), (value) => set({ [one.field]: value }), one.matters ? !one.matters(info) : false);
+            if (one.field === "hertz") row.querySelector("input").addEventListener("change", () => this.build());
+            return row;
+        });
+        rows.push(this.toggle("Joints hold", info.enabled, (enabled) => set({ enabled }), "Off: all of them let go. On again they are mended."));
+        this.section("Joints", ...rows);
     }
 
     examples(shown, info) {
@@ -166,6 +194,8 @@ export class Panel {
             rows.push(this.slider({ label: "Sleep below", least: 0.005, most: 1, curved: true, words: (v) => `${v.toPrecision(2)} m/s`, help: "Slower than this." }, sleep.speed, (speed) => setSleep({ speed })));
             rows.push(this.slider({ label: "Sleep after", least: 0, most: 3, words: (v) => `${v.toFixed(1)} s`, help: "For so long." }, sleep.seconds, (seconds) => setSleep({ seconds })));
         }
+        const [first] = world.colliders();
+        if (first) for (const one of GROUND) rows.push(this.slider(one, first.definition[one.field], (value) => app.change({ kind: "ground", fields: { [one.field]: value } })));
         this.section("World", ...rows);
     }
 

@@ -41,10 +41,17 @@ export const MATERIAL = [
     { field: "restitution", label: "Bounce", least: 0, most: 1, words: fixed(2), help: "The share of the speed of approach that comes back." },
 ];
 
+function penaltyOf(body) {
+    const value = new Float32Array(1), { limber, address } = body.world;
+    limber.check(limber.raw.lm_body_get_penalty(address, body.id, value));
+    return value[0];
+}
+
 /** Of a body, beside its material. `get` from its lm_body_info; `change`: what Session does. */
 export const BODY = [
     { label: "Density", least: 10, most: 1e4, curved: true, words: (v) => `${v.toPrecision(3)}`, get: (body, info) => info.density, change: (value) => ({ kind: "density", value }), help: "Kilograms a cubic metre: sets the mass." },
     { label: "Mass", least: 0.01, most: 1e4, curved: true, words: (v) => `${v.toPrecision(3)} kg`, get: (body, info) => info.mass, change: (value) => ({ kind: "mass", value }), help: "Kilograms in all." },
+    { label: "Penalty", least: 1, most: 1e6, curved: true, words: (v) => `${v.toPrecision(2)} N/m`, get: (body) => penaltyOf(body), change: (value) => ({ kind: "penalty", value }), help: "Force for each metre that others are inside, where contacts are a penalty force or cube maps." },
     { label: "Skin depth", least: 0, most: 0.05, words: (v) => `${(1000 * v).toFixed(1)} mm`, get: (body, info) => info.contact_radius, change: (value) => ({ kind: "radius", value }), help: "How far outside its points it touches." },
 ];
 
@@ -54,6 +61,35 @@ export const FRACTURE = [
     { field: "variation", label: "Variation", least: 0, most: 1, words: fixed(2), help: "How much limits differ from link to link." },
     { field: "grain", label: "Grains", least: 0, most: 0.3, words: (v) => `${(100 * v).toFixed(1)} cm`, help: "It is made of grains of about this size; 0: of none." },
     { field: "grain_strength", label: "Between grains", least: 0, most: 1, words: fixed(2), matters: (f) => f.grain > 0, help: "The strength of links between grains, as a share." },
+];
+
+/** Of an octree that divides its cells by itself: fields of lm_detail. */
+const metres = (v) => `${(100 * v).toPrecision(2)} cm`;
+export const DETAIL = [
+    { field: "touch_size", label: "Cells at touch", least: 0.005, most: 0.5, curved: true, words: metres, help: "Where it is touched or pulled, cells are divided down to this." },
+    { field: "touch_radius", label: "Reach of touch", least: 0.005, most: 1, curved: true, words: metres, help: "How far around that." },
+    { field: "eye_angle", label: "Seen angle", least: 0, most: 0.3, words: (v) => `${((180 * v) / Math.PI).toFixed(1)}°`, help: "Cells that look larger from where the camera is now are divided; 0: it does not matter." },
+    { field: "finest", label: "Finest", least: 0, most: 0.3, words: metres, help: "Cells stay at least this large; 0: as small as there are." },
+    { field: "coarsest", label: "Coarsest", least: 0, most: 1, words: metres, help: "Cells stay at most this large; 0: as large as there are." },
+    { field: "budget", label: "Most particles", least: 0, most: 20000, whole: true, words: (v) => (v ? v.toFixed(0) : "any"), help: "It divides no more cells when it has so many; 0: any number." },
+    { field: "per_step", label: "Cells a step", least: 1, most: 1024, curved: true, whole: true, words: fixed(0), help: "So many are divided or joined in one step at most." },
+    { field: "hold", label: "Stays for", least: 0, most: 5, words: fixed(1, " s"), help: "How long detail stays when its reason has gone." },
+];
+
+/** Of all colliders. */
+export const GROUND = [
+    { field: "friction", label: "Ground friction", least: 0, most: 2, words: fixed(2), help: "Of floors, walls and other colliders." },
+    { field: "restitution", label: "Ground bounce", least: 0, most: 1, words: fixed(2), help: "The share of the speed of approach that comes back from colliders." },
+];
+
+/** Of all joints. 1e6 stands for as much as can be. */
+const most = (words) => (v) => (v >= 0.99e6 ? "any" : words(v));
+export const JOINT = [
+    { field: "hertz", label: "Joint stiffness", least: 0, most: 30, words: (v) => (v > 0 ? `${v.toFixed(1)} Hz` : "stiff"), help: "Of the spring; 0: as stiff as can be." },
+    { field: "damping_ratio", label: "Joint damping", least: 0, most: 3, words: fixed(2), matters: (joint) => joint.hertz > 0, help: "Of the spring." },
+    { field: "max_force", label: "Breaking force", least: 0.1, most: 1e6, curved: true, words: most((v) => `${v.toPrecision(2)} N`), help: "A joint breaks beyond it." },
+    { field: "max_torque", label: "Breaking torque", least: 0.01, most: 1e6, curved: true, words: most((v) => `${v.toPrecision(2)} N m`), help: "A joint breaks beyond it." },
+    { field: "length", label: "Joint length", least: 0, most: 3, words: fixed(2, " m"), here: (joint) => joint.length >= 0 && joint.isDistance, help: "Of joints that keep a distance." },
 ];
 
 export const GRAVITY = [["Gravity, up", 1], ["Gravity, right", 0], ["Gravity, front", 2]];

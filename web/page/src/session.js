@@ -3,6 +3,8 @@
 // Everything that a visitor does is a change, which is recorded with its frame. Keys (whole snapshots) are kept every so many frames; to
 // return to a frame its key is loaded, and changes and steps are repeated from there. The engine gives the same state to the last bit.
 
+import { LM } from "limber-physics";
+
 const KEY_EVERY = 20;
 const KEY_BYTES = 160e6; // of all keys together; older ones go first
 const BALL_FRAMES = 360;
@@ -137,6 +139,51 @@ export class Session {
         this.raw("lm_body_set_contact_radius", body, value);
     }
 
+    do_penalty({ body, value }) {
+        this.raw("lm_body_set_penalty", body, value);
+    }
+
+    do_maySleep({ body, on }) {
+        this.raw("lm_body_set_may_sleep", body, on);
+    }
+
+    /** What an octree divides its cells by, null: nothing; `eye`: where it is looked at from. */
+    do_detailDef({ body, fields, eye }) {
+        if (eye) this.raw("lm_world_set_eye", { x: eye[0], y: eye[1], z: eye[2] });
+        this.raw("lm_body_set_detail", body, fields ? { ...this.limber.raw.lm_detail_default(), ...fields } : null);
+    }
+
+    do_ground({ fields }) {
+        for (const collider of this.world.colliders()) {
+            const { friction, restitution } = { ...collider.definition, ...fields };
+            this.raw("lm_collider_set_friction", collider.id, friction, restitution);
+        }
+    }
+
+    do_joints({ fields }) {
+        for (const { id, info } of this.joints()) {
+            const all = { ...info, ...fields };
+            if ("hertz" in fields || "damping_ratio" in fields) this.raw("lm_joint_set_spring", id, all.hertz, all.damping_ratio);
+            if ("max_force" in fields || "max_torque" in fields) this.raw("lm_joint_set_strength", id, all.max_force, all.max_torque);
+            if ("length" in fields && info.isDistance) this.raw("lm_joint_set_length", id, all.length);
+            if ("enabled" in fields) this.raw("lm_joint_set_enabled", id, fields.enabled);
+        }
+    }
+
+    /** All joints of the world. */
+    joints() {
+        const { memory, raw } = this.limber, { address } = this.world, size = memory.size("lm_joint_id");
+        return memory.scope(() => {
+            const count = raw.lm_world_get_joints(address, null, 0), at = memory.scratch(Math.max(size * count, 1));
+            raw.lm_world_get_joints(address, at, count);
+            return Array.from({ length: count }, (_, n) => {
+                const id = memory.read("lm_joint_id", at + n * size), info = {};
+                this.limber.check(raw.lm_joint_get_info(address, id, info));
+                return { id, info: { ...info, isDistance: info.kind === LM.LM_JOINT_DISTANCE } };
+            });
+        });
+    }
+
     do_filter({ body, fields }) {
         const filter = { group: 0, mask: 0, collider_mask: 0, self_contact: false };
         this.raw("lm_body_get_filter", body, filter);
@@ -249,18 +296,18 @@ export class Session {
         return values;
     }
 
+    /** Cells within the brush are divided, or joined where a whole larger cell fits: there it reaches at least as far as one does. */
     do_detail({ body, point, radius, factor }) {
         this.do_release();
         const one = this.body(body), info = one.info(), positions = one.positions(), sides = new Float32Array(info.particles);
         this.raw("lm_body_get_cells", body, sides);
-        let least = Infinity, most = 0;
-        for (let n = 0; n < info.particles; n++) {
-            if (Math.hypot(positions[3 * n] - point[0], positions[3 * n + 1] - point[1], positions[3 * n + 2] - point[2]) >= radius) continue;
-            least = Math.min(least, sides[n]);
-            most = Math.max(most, sides[n]);
-        }
-        if (most === 0) return 0;
-        return one.refine(point, radius, (factor < 1 ? least : most) * (least < most ? 1 : factor));
+        const within = (reach) => sides.filter((_, n) => Math.hypot(positions[3 * n] - point[0], positions[3 * n + 1] - point[1], positions[3 * n + 2] - point[2]) < reach);
+        let found = within(radius);
+        if (found.length === 0) return 0;
+        const reach = factor > 1 ? Math.max(radius, 4 * Math.min(...found)) : radius;
+        found = within(reach);
+        const least = Math.min(...found), most = Math.max(...found);
+        return one.refine(point, reach, (factor < 1 ? least : most) * (least < most ? 1 : factor));
     }
 
     /** A soft ball that falls. */

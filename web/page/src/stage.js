@@ -60,9 +60,35 @@ function openCanvas(canvas, quality) {
     return { canvas: smooth, context: smooth.getContext("webgl2", { alpha: false, antialias: true, powerPreference: "high-performance" }), quality: chosen };
 }
 
+/**
+ * Where there is no graphics card: light is computed for vertices, as MeshPhongMaterial has it, and pixels only get a colour. A fourth of the time of a
+ * picture, and its shader is compiled in a tenth of the time. Bodies cast shadows on the floor and have none on them.
+ */
+const PLAIN = {
+    vertexShader: `
+        uniform vec3 toSun, sun, sky, ground;
+        varying vec3 shown;
+        void main() {
+            vec3 toEye = normalize(cameraPosition - position);
+            vec3 n = dot(normal, toEye) < -0.35 ? -normal : normal; // the other side of a sheet; triangles of the outline may look away a little
+            float facing = max(dot(n, toSun), 0.0);
+            vec3 light = mix(ground, sky, 0.5 * n.y + 0.5) + facing * sun;
+            vec3 linear = color * light + 0.17 * facing * pow(max(dot(n, normalize(toEye + toSun)), 0.0), 40.0) * sun;
+            shown = mix(1.055 * pow(linear, vec3(1.0 / 2.4)) - 0.055, 12.92 * linear, lessThanEqual(linear, vec3(0.0031308)));
+            gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+        }`,
+    fragmentShader: `
+        varying vec3 shown;
+        void main() {
+            gl_FragColor = vec4(shown, 1.0);
+        }`,
+    uniforms: { toSun: { value: new THREE.Vector3(0, 1, 0) }, sun: { value: new THREE.Color() }, sky: { value: new THREE.Color() }, ground: { value: new THREE.Color() } },
+};
+
 const skinMaterial = (high) => {
     const look = { vertexColors: true, side: THREE.DoubleSide, shadowSide: THREE.DoubleSide };
-    return high ? new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 }) : new THREE.MeshPhongMaterial({ ...look, shininess: 40, specular: 0x333333 });
+    if (!high) return Object.assign(new THREE.ShaderMaterial({ ...look, vertexShader: PLAIN.vertexShader, fragmentShader: PLAIN.fragmentShader }), { uniforms: PLAIN.uniforms });
+    return new THREE.MeshPhysicalMaterial({ ...look, roughness: 0.42, clearcoat: 0.25, clearcoatRoughness: 0.4 });
 };
 const wallMaterial = (high) => (high ? new THREE.MeshStandardMaterial({ roughness: 0.92, side: THREE.DoubleSide }) : new THREE.MeshLambertMaterial({ side: THREE.DoubleSide }));
 
@@ -73,6 +99,7 @@ export class Stage {
         this.quality = chosen;
         document.body.classList.toggle("plain", chosen === "low");
         this.renderer = new THREE.WebGLRenderer({ canvas, context });
+        this.renderer.debug.checkShaderErrors = false; // asking would wait for each program
         this.renderer.toneMapping = this.quality === "high" ? THREE.ACESFilmicToneMapping : THREE.NoToneMapping;
         this.renderer.toneMappingExposure = 1.05;
         this.renderer.shadowMap.enabled = true;
@@ -100,30 +127,42 @@ export class Stage {
     light() {
         this.sky = new THREE.HemisphereLight(0xffffff, 0x8a8070, 1);
         this.sun = new THREE.DirectionalLight(this.quality === "high" ? 0xfff1dc : 0xfffaf2, 2.6);
-        this.sun.castShadow = true;
+        this.sun.castShadow = this.quality === "high";
         const size = this.quality === "high" ? 2048 : 1024;
         this.sun.shadow.mapSize.set(size, size);
         this.sun.shadow.bias = -0.0004;
         this.sun.shadow.radius = 4;
         this.scene.add(this.sky, this.sun, this.sun.target);
-        if (this.quality === "high") {
-            const maker = new THREE.PMREMGenerator(this.renderer);
-            this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
-        }
+        this.surround();
     }
 
-    /** Draws things too small to be seen: the shaders are compiled beside what the page does until there is a scene. */
-    warm() {
+    /** Light from all around, which is drawn once: again when the graphics card was lost. */
+    surround() {
+        if (this.quality !== "high") return;
+        const maker = new THREE.PMREMGenerator(this.renderer);
+        this.scene.environment = maker.fromScene(new RoomEnvironment(), 0.04).texture;
+        maker.dispose();
+        this.changed = true;
+    }
+
+    /** Has shaders translated for what the first scene will show. Nothing here waits for the graphics process. */
+    warm(walls) {
         const geometry = new THREE.SphereGeometry(1e-6, 3, 2), high = this.quality === "high";
         geometry.setAttribute("color", new THREE.BufferAttribute(new Uint8Array(3 * geometry.getAttribute("position").count), 3, true));
-        const things = [skinMaterial(high), wallMaterial(high)].map((material) => new THREE.Mesh(geometry, material));
-        for (const thing of things) thing.castShadow = thing.receiveShadow = true;
+        const materials = walls ? [skinMaterial(high), wallMaterial(high)] : [skinMaterial(high)];
+        this.warmed = materials.map((material) => new THREE.Mesh(geometry, material)); // programs stay as long as their materials do
+        for (const thing of this.warmed) thing.castShadow = thing.receiveShadow = true;
+        this.sun.castShadow = walls || high;
         this.camera.position.set(0, 0, 3);
-        this.scene.add(...things);
+        this.scene.add(...this.warmed);
         this.resize();
+        this.renderer.compile(this.scene, this.camera);
+    }
+
+    /** Draws the same, too small to be seen: the graphics process compiles the rest while the scene is made. */
+    warmDraw() {
         this.renderer.render(this.scene, this.camera);
-        this.scene.remove(...things);
-        this.warmed = things; // their programs stay as long as they do
+        this.scene.remove(...this.warmed);
     }
 
     setTheme(theme) {
@@ -137,6 +176,9 @@ export class Stage {
         this.sky.groundColor.set(dark ? 0x2a2d38 : high ? 0xb9ad9c : 0xc4bfb8);
         this.sun.intensity = (dark ? 2.2 : 2.5) * (high ? 1 : 0.72);
         this.scene.environmentIntensity = dark ? 0.3 : 0.38;
+        for (const [name, light, colour] of [["sun", this.sun, this.sun.color], ["sky", this.sky, this.sky.color], ["ground", this.sky, this.sky.groundColor]]) {
+            PLAIN.uniforms[name].value.copy(colour).multiplyScalar(light.intensity / Math.PI);
+        }
         this.fog = new THREE.Fog(sky.bottom, 6 * this.distance, 22 * this.distance);
         this.scene.fog = high ? this.fog : null;
         this.materials?.forEach(([material, kind]) => kind && material.color.set(sky[kind]));
@@ -204,6 +246,8 @@ export class Stage {
         const reach = Math.max(0.75 * this.distance, Math.min(size, 1.6 * this.distance));
         this.sun.position.copy(this.controls.target).add(new THREE.Vector3(0.45, 1.35, 0.7).multiplyScalar(1.6 * reach));
         this.sun.target.position.copy(this.controls.target);
+        this.sun.castShadow = this.quality === "high" || this.session.world.colliders().length > 0; // else there is nothing that shows one
+        PLAIN.uniforms.toSun.value.set(0.45, 1.35, 0.7).normalize();
         Object.assign(this.sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * reach, far: 5 * reach });
         this.sun.shadow.camera.updateProjectionMatrix();
         this.sun.shadow.normalBias = reach / 400;
@@ -225,9 +269,9 @@ export class Stage {
         // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
         const open = !/embed|closed-panel/.test(document.body.className), covered = width > 760 && open ? 120 : 0, below = width <= 760 && open ? Math.round(0.27 * height) : 0;
         if (this.aspect !== aspect || this.covered !== covered || this.below !== below) {
-            // Upright pictures show nearly as much from side to side as square ones do.
-            const half = Math.tan((this.wideFov * Math.PI) / 360);
-            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect)) * 360) / Math.PI;
+            // Upright pictures show nearly as much from side to side as square ones do, and what settings leave free of a wide one nearly as much as all of it.
+            const half = Math.tan((this.wideFov * Math.PI) / 360), free = covered ? Math.min(1.3, (1.6 * height) / (width - 2 * covered)) : 1;
+            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect, free)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
             Object.assign(this, { covered, below });
             this.camera.setViewOffset(width, height, covered, below, width, height);
@@ -306,6 +350,7 @@ export class Stage {
         if (still && this.smooth !== false) return false;
         if (still && performance.now() - this.drawn < STILL) return false;
         this.resize(still ? 2 : undefined);
+        if (this.session && this.crowd.isStale) this.update();
         this.renderer.render(this.scene, this.camera);
         this.changed = false;
         this.smooth = this.quality === "high" || still ? null : false; // false: it can still be drawn more smoothly
