@@ -287,7 +287,6 @@ typedef struct lmi_gpu_contact {
     lmi_gpu_quad arm_a, arm_b;
     lmi_gpu_quad off; /* from b's point to a's, where they were not in one place */
     float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach, found, plain;
-    float shallow;  /* depth up to which soft bodies are put out of each other quickly, metres */
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;
     uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
