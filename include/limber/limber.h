@@ -166,9 +166,8 @@ typedef struct lm_tasks {
 } lm_tasks;
 
 /* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. The default
- * writes to standard error; null: silence. Lines of LM_OK say what is allowed and seldom meant, each once: bodies that
- * were put into each other, stiffness that a substep does not reach, a blade without an area, and what a device leaves
- * to the CPU. */
+ * writes to standard error; null: silence. Lines of LM_OK say what is allowed and seldom meant, each once: stiffness
+ * that a substep does not reach, a blade without an area, and what a device leaves to the CPU. */
 typedef struct lm_log {
     void (*write)(lm_result result, const char *line, void *user);
     void *user;

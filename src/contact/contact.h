@@ -146,8 +146,6 @@ typedef struct lmi_contact_list {
     uint32_t run_count;
     bool forgets; /* see lmi_run */
     lmi_presses presses;
-    double
-        deepest; /* of all points of one body that were found in the other, also those that make no contact; metres */
     uint32_t first_soft, first_stiff; /* among those of the solver, once it takes them */
 } lmi_contact_list;
 

@@ -57,7 +57,6 @@ static lm_dvec3 away_from(const search *s)
 static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, bool self)
 {
     lmi_body *b = s->b->body;
-    s->list->deepest = self ? s->list->deepest : lmi_max(s->list->deepest, inside.depth);
     const bool notices = !self && !s->presses, recalled = notices && is_recalled(s, n);
     /* What is found inside at first has not come through the surface there: the nearest way out may be the far side. */
     if (notices && (recalled || inside.depth < s->slop)) {

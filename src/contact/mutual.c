@@ -20,7 +20,6 @@
 #include "base/tasks.h"
 #include "collide/rigid.h"
 #include "contact/cleft.h"
-#include "contact/fresh.h"
 #include "contact/meet.h"
 #include "contact/rigid_contact.h"
 #include "contact/rubble.h"
@@ -74,7 +73,6 @@ typedef struct lmi_mutual {
     lmi_windows *windows;     /* of all moulds */
     lmi_windows **windows_of; /* [slots] of bodies that touch others; may be those of a mould that is gone, or null */
     uint32_t windows_capacity;
-    lmi_fresh fresh;
 } lmi_mutual;
 
 struct lmi_rigids *lmi_mutual_rigids(const lm_world *world) { return &world->mutual->rigids; }
@@ -405,11 +403,7 @@ static void close_window(const lmi_step *step)
     }
     lmi_workers_run(world->workers, look_task, (void *)(uintptr_t)step, (m->meetings + TASK_PAIRS - 1) / TASK_PAIRS);
     for (uint32_t n = 0; n < m->meetings; n++) {
-        const meeting *pair = &m->window[n];
-        note_met(m, pair);
-        if (m->lists[n].deepest > 0.0) {
-            lmi_fresh_note(&m->fresh, m->pushes[pair->a].body, m->pushes[pair->b].body, m->lists[n].deepest);
-        }
+        note_met(m, &m->window[n]);
     }
     lmi_solver_take(&m->solver, m->lists, m->meetings);
     m->meetings = m->room = 0;
@@ -561,7 +555,6 @@ void lmi_mutual_contacts(const lmi_step *step)
         m->presses = LMI_PRESSED;
     }
     meet_all(step);
-    lmi_fresh_tell(world, &m->fresh);
     if (!presses) {
         lmi_rigids_meet(step, &m->rigids, &m->solver);
     }

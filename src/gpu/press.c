@@ -36,7 +36,8 @@ bool lmi_gpu_press_find(lmi_gpu *gpu, float h)
     if (!gpu->presses) {
         return true;
     }
-    const lmi_gpu_argument find[] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(gpu->meet->meeters), LMI_GPU_VALUE(h),
+    const lmi_gpu_argument find[] = {LMI_GPU_VALUE(count), LMI_GPU_BUFFER(gpu->meet->meeters),
+                                     LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_VALUE(h),
                                      LMI_GPU_BUFFER(gpu->solver->contacts)};
     const size_t contacts[2] = {(count + 63) / 64, 1};
     return LMI_GPU_RUN(p->find, find, contacts, group);

@@ -104,8 +104,6 @@ static void begin(lm_world *world, double h)
             beyond = beyond ? beyond : body;
             beyond_count++;
         }
-        body->fresh = body->made;
-        body->made = false;
         world->stiffness_limited += body->stiffness_limited;
         body->outside_impulse = lm_dvec3_zero();
     }

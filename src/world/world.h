@@ -145,9 +145,8 @@ typedef struct lmi_body {
     bool stiffness_limited;
     float reached_hertz;
     float reached_young;
-    double beyond;    /* alpha before it was limited to 1 */
-    bool told;        /* the log says that this material is beyond what a substep reaches */
-    bool made, fresh; /* not stepped yet; in its first step: it may have been put into another (contact/fresh.h) */
+    double beyond; /* alpha before it was limited to 1 */
+    bool told;     /* the log says that this material is beyond what a substep reaches */
 
     lmi_motion motion;
     uint32_t slot;                    /* its own */

@@ -62,44 +62,6 @@ static lm_body_id add_cube(lm_world *world, lm_dvec3 at, uint32_t mask, float he
     return make_body(world, &def);
 }
 
-/* A box of half a metre along x, and 0.4 along y and z. */
-static lm_body_id add_box(lm_world *world, sampling kind, lm_dvec3 at, uint32_t mask)
-{
-    thing_def def = thing_default(kind);
-    def.size = (lm_vec3){0.5f, 0.4f, 0.4f};
-    def.pose.position = at;
-    def.mask = mask;
-    def.material = soft_material(0.5, 0.1);
-    def.material.hertz = 2.0f;
-    return thing_make(world, &def);
-}
-
-static void bodies_in_each_other(void **context)
-{
-    (void)context;
-    for (int kind = 0; kind < SAMPLINGS; kind++) {
-        lm_world *world = hearing_world();
-        add_box(world, (sampling)kind, (lm_dvec3){0, 0, 0}, 1);
-        add_box(world, (sampling)kind, (lm_dvec3){0.02, 0.39, 0.01}, 1); /* it lies on the first */
-        steps(world, 3);
-        assert_told(0, "");
-        add_box(world, (sampling)kind, (lm_dvec3){0.1, 0.1, 0.05}, 0); /* touches nobody */
-        steps(world, 1);
-        assert_told(0, "");
-        lm_body_id in = add_box(world, (sampling)kind, (lm_dvec3){0.05, -0.2, 0.02}, 1);
-        steps(world, 1);
-        assert_told(1, "bodies 4 and 1 were put into each other: ");
-        steps(world, 5); /* they still are, for a while */
-        assert_told(0, "");
-        assert_ok(lm_body_destroy(world, in));
-        add_box(world, (sampling)kind, (lm_dvec3){0.05, -0.2, 0.02}, 1);
-        add_box(world, (sampling)kind, (lm_dvec3){0.1, -0.3, 0.02}, 1);
-        steps(world, 1);
-        assert_told(1, "others");
-        lm_world_destroy(world);
-    }
-}
-
 static void hertz_out_of_reach(void **context)
 {
     (void)context;
@@ -203,8 +165,7 @@ static void events_after_the_end(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_in_each_other), cmocka_unit_test(hertz_out_of_reach),
-                                       cmocka_unit_test(a_blade_without_area),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hertz_out_of_reach), cmocka_unit_test(a_blade_without_area),
                                        cmocka_unit_test(masks_of_what_is_stacked),
                                        cmocka_unit_test(events_after_the_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);

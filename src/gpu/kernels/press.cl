@@ -13,7 +13,8 @@
 
 static bool is_pressed(__global const lmi_gpu_contact *c) { return c->b != LMI_GPU_NONE; }
 
-__kernel void press_find(uint count, __global const lmi_gpu_meeter *meeters, float h, __global lmi_gpu_contact *contacts)
+__kernel void press_find(uint count, __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies, float h,
+                         __global lmi_gpu_contact *contacts)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -24,6 +25,8 @@ __kernel void press_find(uint count, __global const lmi_gpu_meeter *meeters, flo
         c->live = c->live == LMI_GPU_SOFT ? LMI_GPU_WAITS : c->live;
         return;
     }
+    /* find_impulse in contact/penalty.c */
+    c->found = fmin(c->found, (float)fmin((double)bodies[meeters[c->a].record].rest_size, (double)bodies[meeters[c->b].record].rest_size));
     const double stiffness = penalty_pair(meeters[c->a].penalty, meeters[c->b].penalty);
     const double impulse = stiffness * fmax((double)c->found, 0.0) * h;
     c->pressed = (float)(impulse / meeters[c->a].mean_mass);
