@@ -38,11 +38,10 @@ static solved stiff_at(const lmi_solver *s, uint32_t c)
 
 static void put_back(const lmi_solver *s, const lmi_owner *owner)
 {
-    const uint32_t *touched = s->touched + owner->first_place;
-    for (uint32_t n = 0; n < owner->particles; n++) {
-        float *x = owner->body->x + (size_t)touched[n] * 4, *v = owner->body->v + (size_t)touched[n] * 4;
-        const float *from = s->x + (size_t)(owner->first_place + n) * 4;
-        const float *speed = s->v + (size_t)(owner->first_place + n) * 4;
+    for (size_t place = owner->first_place; place < (size_t)owner->first_place + owner->particles; place++) {
+        size_t at = (size_t)s->touched[place] * 4;
+        float *x = owner->body->x + at, *v = owner->body->v + at;
+        const float *from = s->x + place * 4, *speed = s->v + place * 4;
         for (int i = 0; i < 3; i++) {
             x[i] = lmi_limit(from[i], LM_MAX_COORDINATE);
             v[i] = lmi_limit(speed[i], LM_MAX_SPEED);
