@@ -267,12 +267,12 @@ export const tests = {
         await move("input[data-field=yield]", 0.3);
         for (const way of ["hertz", "young", "sag", "alpha"]) {
             await page.selectOption("select[aria-label='Stiffness in']", way);
-            for (const field of await page.$$eval("#panel input[data-field]:not(:disabled)", (all) => all.map((one) => one.dataset.field))) {
+            for (const field of await page.$$eval("[data-section=Material] input[data-field]:not(:disabled)", (all) => all.map((one) => one.dataset.field))) {
                 if (!fields.includes(field)) continue;
                 const before = (await material())[field];
-                await move(`input[data-field=${field}]`, 0.71);
+                await move(`[data-section=Material] input[data-field=${field}]`, 0.71);
                 const between = (await material())[field];
-                await move(`input[data-field=${field}]`, 0.37);
+                await move(`[data-section=Material] input[data-field=${field}]`, 0.37);
                 const after = (await material())[field];
                 assert.ok(between !== after && (before !== between || before !== after), `the slider of ${field} sets it`);
                 moved.add(field);
@@ -376,6 +376,18 @@ export const tests = {
             const { limber, session: { world } } = window.limberPage, def = limber.raw.lm_detail_default();
             limber.raw.lm_body_get_detail(world.address, world.bodies()[0].id, def, null);
             return { "Cells at touch": def.touch_size, "Reach of touch": def.touch_radius, "Seen angle": def.eye_angle, Finest: def.finest, Coarsest: def.coarsest, "Most particles": def.budget, "Cells a step": def.per_step, "Stays for": def.hold };
+        });
+        await sets(["Pull", "Pull damping", "Reach", "Strength"], () => {
+            const { hand, limber, session } = window.limberPage, [body] = session.world.bodies(), def = limber.raw.lm_drag_def_default();
+            session.do_grab({ body: body.id, particle: 0, target: [0, 0, 0], ...window.limberPage.tools.hold(1, false) });
+            limber.raw.lm_drag_get_def(session.world.address, session.company.grab, def);
+            session.do_release();
+            return { Pull: def.hertz, "Pull damping": def.damping_ratio, Reach: def.radius, Strength: def.max_force };
+        });
+        await show("crates");
+        await sets(["Mass of each", "Wind, right", "Wind, up", "Wind, front", "Wind's grip"], () => {
+            const { session } = window.limberPage, { velocity: [right, up, front], strength } = session.wind();
+            return { "Mass of each": session.rigidBodies()[0].def.mass, "Wind, right": right, "Wind, up": up, "Wind, front": front, "Wind's grip": strength };
         });
         await page.evaluate(() => window.limberPage.advance(3));
         const { frame, hash } = await state(page);

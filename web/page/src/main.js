@@ -17,6 +17,7 @@ class App {
     constructor() {
         this.playing = true;
         this.speed = 1;
+        this.hand = { hertz: 2, dampingRatio: 1, reach: 0.45, maxForce: 1e6 };
         this.sets = [];
         this.scope = "all";
         this.selected = null;

@@ -1,5 +1,5 @@
 // Settings and numbers.
-import { BODY, DETAIL, FRACTURE, GRAVITY, GROUND, JOINT, MATERIAL, METHODS, settled, wayOf, WAYS } from "./parameters.js";
+import { BODY, DETAIL, FRACTURE, GRAVITY, GROUND, HAND, JOINT, MATERIAL, METHODS, RIGID, settled, wayOf, WAYS, WIND } from "./parameters.js";
 import { VIEWS } from "./stage.js";
 
 const element = (name, properties = {}, ...children) => {
@@ -52,6 +52,7 @@ export class Panel {
 
     section(title, ...rows) {
         const details = element("details", { open: Boolean(this.open[title]) }, element("summary", { textContent: title }), ...rows);
+        details.dataset.section = title;
         details.addEventListener("toggle", () => (this.open[title] = details.open));
         this.root.append(details);
         return details;
@@ -80,6 +81,8 @@ export class Panel {
         }
         const joints = session.joints();
         if (joints.length > 0) this.joints(joints);
+        this.rigid();
+        this.section("Hand", ...HAND.map((one) => this.slider(one, app.hand[one.field], (value) => (app.hand[one.field] = value))));
         this.world();
         this.about();
         root.scrollTop = scrollTop;
@@ -163,6 +166,19 @@ export class Panel {
         this.section("Joints", ...rows);
     }
 
+    rigid() {
+        const { app } = this, [first] = app.session.rigidBodies();
+        if (first) this.section("Rigid bodies", ...RIGID.map((one) => this.slider(one, first.def.mass, (value) => app.change({ kind: "rigidMass", value }))));
+    }
+
+    wind() {
+        const { app } = this, now = app.session.wind(), set = () => app.change({ kind: "wind", ...now });
+        return [
+            ...WIND.map(([label, axis]) => this.slider({ label, least: -30, most: 30, words: (v) => `${v.toFixed(1)} m/s`, help: "The speed of the air." }, now.velocity[axis], (value) => (now.velocity[axis] = value, set()))),
+            this.slider({ label: "Wind's grip", least: 0, most: 10, words: (v) => `${v.toFixed(1)} /s`, help: "The rate at which bodies take on the speed of the air." }, now.strength, (value) => (now.strength = value, set())),
+        ];
+    }
+
     examples(shown, info) {
         const { app } = this, { limber, session } = app, beta = new Float32Array(1), count = info.examples * info.example_groups, weights = new Float32Array(count);
         limber.raw.lm_body_get_example_beta(session.world.address, shown.id, beta);
@@ -184,7 +200,7 @@ export class Panel {
         const gravity = GRAVITY.map(([label, axis]) => this.slider({ label, least: -20, most: 20, words: (v) => v.toFixed(1), help: "Metres a second squared. 9.81 downwards on the Earth, 1.62 on the Moon." }, world.gravity[axis], (value) => app.change({ kind: "gravity", axis, value })));
         const setSleep = (fields) => app.change({ kind: "sleep", ...limber.raw.lm_world_get_sleep(world.address), ...fields });
         const rows = [
-            ...gravity,
+            ...gravity, ...this.wind(),
             this.slider({ label: "Substeps", least: 0, most: 16, whole: true, words: (v) => (v ? v.toFixed(0) : "auto"), help: "Into how many parts a step of 1/60 s is divided. More let stiff bodies be stiffer; 0: as many as they need." }, world.substeps, (count) => app.change({ kind: "substeps", count })),
             this.slider({ label: "Speed", least: 0.1, most: 2, words: (v) => `${v.toFixed(1)}×`, help: "Of time on this page." }, app.speed, (speed) => (app.speed = speed)),
             this.choice("Contacts", METHODS, String(limber.raw.lm_world_get_contact_method(world.address)), (value) => app.change({ kind: "method", method: Number(value) })),

@@ -92,5 +92,19 @@ export const JOINT = [
     { field: "length", label: "Joint length", least: 0, most: 3, words: fixed(2, " m"), here: (joint) => joint.length >= 0 && joint.isDistance, help: "Of joints that keep a distance." },
 ];
 
+/** Of the hand that grabs, from the next time on that it does. 1e6 stands for as much as can be. */
+export const HAND = [
+    { field: "hertz", label: "Pull", least: 0.2, most: 20, curved: true, words: fixed(1, " Hz"), help: "How stiffly it pulls." },
+    { field: "dampingRatio", label: "Pull damping", least: 0, most: 3, words: fixed(2), help: "Of the spring between the hand and the body." },
+    { field: "reach", label: "Reach", least: 0, most: 1, words: (v) => `${(100 * v).toFixed(0)} %`, help: "How much around the point is taken hold of, as a share of the body's size." },
+    { field: "maxForce", label: "Strength", least: 0.1, most: 1e6, curved: true, words: most((v) => `${v.toPrecision(2)} N`), help: "It pulls no harder than this." },
+];
+
+/** Of all movers with mass. */
+export const RIGID = [{ label: "Mass of each", least: 0.01, most: 1e4, curved: true, words: (v) => `${v.toPrecision(3)} kg`, help: "Of rigid bodies: they push others and are pushed." }];
+
+/** Air that moves. */
+export const WIND = [["Wind, right", 0], ["Wind, up", 1], ["Wind, front", 2]];
+
 export const GRAVITY = [["Gravity, up", 1], ["Gravity, right", 0], ["Gravity, front", 2]];
 export const METHODS = [["solved together", "0"], ["penalty force", "1"], ["cube maps", "2"]];

@@ -20,7 +20,7 @@ export class Session {
             this.scene.free();
             throw error;
         }
-        this.company = { grab: null, balls: [], pins: [], bodies: [] };
+        this.company = { grab: null, balls: [], pins: [], bodies: [], wind: null };
         this.changes = new Map();
         this.keys = [];
         this.last = 0; // the newest frame that was simulated
@@ -107,9 +107,9 @@ export class Session {
         this.limber.check(this.limber.raw[name](this.world.address, ...values));
     }
 
-    do_grab({ body, particle, target, radius, hertz = 2 }) {
+    do_grab({ kind, body, ...options }) {
         this.do_release();
-        const drag = this.world.addDrag(this.body(body), { particle, target, radius, hertz, dampingRatio: 1 });
+        const drag = this.world.addDrag(this.body(body), options);
         this.company.grab = { ...drag.id };
     }
 
@@ -158,6 +158,43 @@ export class Session {
             const { friction, restitution } = { ...collider.definition, ...fields };
             this.raw("lm_collider_set_friction", collider.id, friction, restitution);
         }
+    }
+
+    /** Movers with mass, by the colliders on them. */
+    rigidBodies() {
+        const found = new Map();
+        for (const { definition: { mover } } of this.world.colliders()) {
+            const def = this.limber.raw.lm_mover_def_default();
+            if (mover.generation === 0) continue;
+            this.raw("lm_mover_get_def", mover, def);
+            if (def.mass > 0) found.set(`${mover.slot}:${mover.generation}`, { id: { ...mover }, def });
+        }
+        return [...found.values()];
+    }
+
+    /** Moments of inertia grow with the mass. */
+    do_rigidMass({ value }) {
+        for (const { id, def: { mass, inertia: { x, y, z } } } of this.rigidBodies()) {
+            const by = value / mass;
+            this.raw("lm_mover_set_mass", id, value, { x: by * x, y: by * y, z: by * z });
+        }
+    }
+
+    /** Air that takes particles along, at the rate `strength` 1/s. */
+    do_wind({ velocity: [x, y, z], strength }) {
+        const { company, limber } = this, def = { ...limber.raw.lm_field_def_default(), kind: LM.LM_FIELD_WIND, vector: { x, y, z }, strength };
+        if (company.wind) return this.raw("lm_field_set", company.wind, def);
+        const id = { slot: 0, generation: 0 };
+        this.raw("lm_field_create", def, id);
+        company.wind = { ...id };
+    }
+
+    /** The wind of this page, as do_wind takes it. */
+    wind() {
+        const def = this.limber.raw.lm_field_def_default();
+        if (!this.company.wind) return { velocity: [0, 0, 0], strength: 1 };
+        this.raw("lm_field_get", this.company.wind, def);
+        return { velocity: [def.vector.x, def.vector.y, def.vector.z], strength: def.strength };
     }
 
     do_joints({ fields }) {

@@ -237,6 +237,7 @@ export class Stage {
             this.camera.position.copy(middle).add(new THREE.Vector3(0.7, 0.5, 1.2).multiplyScalar(size));
         }
         this.wideFov = this.camera.fov;
+        this.widest = this.sideways();
         this.distance = this.camera.position.distanceTo(this.controls.target);
         this.camera.near = this.distance / 100;
         this.camera.far = this.distance * 60;
@@ -256,6 +257,21 @@ export class Stage {
         this.controls.update();
     }
 
+    /** How far to the sides bodies are, as seen from the camera: the largest tangent. */
+    sideways() {
+        this.camera.lookAt(this.controls.target);
+        this.camera.updateMatrixWorld();
+        let most = 0;
+        for (const body of this.session.world.bodies()) {
+            const { lower, upper } = body.info();
+            for (let n = 0; n < 8; n++) {
+                const seen = new THREE.Vector3(n & 1 ? upper.x : lower.x, n & 2 ? upper.y : lower.y, n & 4 ? upper.z : lower.z).applyMatrix4(this.camera.matrixWorldInverse);
+                if (seen.z < 0) most = Math.max(most, Math.abs(seen.x / seen.z));
+            }
+        }
+        return most;
+    }
+
     resize(ratio = this.quality === "high" ? Math.min(window.devicePixelRatio, 2) : 1) {
         const width = this.canvas.clientWidth, height = this.canvas.clientHeight;
         if (this.width !== width || this.height !== height || this.ratio !== ratio) {
@@ -267,11 +283,12 @@ export class Stage {
         if (!this.wideFov) return;
         const aspect = width / Math.max(height, 1);
         // The settings cover a part of wide pictures: what is looked at is in the middle of the rest.
-        const open = !/embed|closed-panel/.test(document.body.className), covered = width > 760 && open ? 120 : 0, below = width <= 760 && open ? Math.round(0.27 * height) : 0;
+        const open = !/embed|closed-panel/.test(document.body.className), covered = width > 760 && open ? 132 : 0, below = width <= 760 && open ? Math.round(0.27 * height) : 0;
         if (this.aspect !== aspect || this.covered !== covered || this.below !== below) {
-            // Upright pictures show nearly as much from side to side as square ones do, and what settings leave free of a wide one nearly as much as all of it.
-            const half = Math.tan((this.wideFov * Math.PI) / 360), free = covered ? Math.min(1.3, (1.6 * height) / (width - 2 * covered)) : 1;
-            this.camera.fov = (Math.atan(half * Math.max(1, 1.15 / aspect, free)) * 360) / Math.PI;
+            // Bodies are to be seen from side to side, in what settings and tools leave free; a scene may mean to show only a part of them.
+            const half = Math.tan((this.wideFov * Math.PI) / 360), free = Math.max(width / 2 - covered - (width > 760 ? 66 : 0), 1) / (width / 2);
+            const upright = Math.max(1, 1.15 / aspect), wider = Math.min(this.widest / (half * aspect * free), 1.7 * upright);
+            this.camera.fov = (Math.atan(half * Math.max(upright, wider)) * 360) / Math.PI;
             this.camera.aspect = this.aspect = aspect;
             Object.assign(this, { covered, below });
             this.camera.setViewOffset(width, height, covered, below, width, height);

@@ -1,6 +1,6 @@
 // What the mouse, a finger or a pen does on the picture.
 
-const GRAB_SHARE = 0.45, TEAR_SHARE = 0.15; // of a body's extent: what is pulled along
+const TEAR_SHARE = 0.15; // of a body's extent: what is pulled along
 const CUT_DEPTH = 8; // distances of what is looked at
 
 export const TOOLS = [
@@ -90,6 +90,13 @@ export class Tools {
         this.app.wake();
     }
 
+    /** How a body is taken hold of. */
+    hold(extent, tears) {
+        if (tears) return { radius: TEAR_SHARE * extent, hertz: 6, dampingRatio: 1 };
+        const { reach, hertz, dampingRatio, maxForce } = this.app.hand;
+        return { radius: reach * extent, hertz, dampingRatio, ...(maxForce < 0.99e6 ? { maxForce } : {}) };
+    }
+
     act(hit, x, y, event) {
         const body = hit?.body.id, { stage } = this.app;
         switch (this.tool) {
@@ -98,7 +105,7 @@ export class Tools {
                 if (!hit) return false;
                 const extent = this.extent(hit.body), tears = this.tool === "tear";
                 if (tears && this.change({ kind: "tear", body, limit: 0.25 }) === null) return true;
-                if (this.change({ kind: "grab", body, particle: hit.particle, target: hit.point, radius: (tears ? TEAR_SHARE : GRAB_SHARE) * extent, hertz: tears ? 6 : 2 }) === null) return true;
+                if (this.change({ kind: "grab", body, particle: hit.particle, target: hit.point, ...this.hold(extent, tears) }) === null) return true;
                 this.held = hit.point;
                 return true;
             }
