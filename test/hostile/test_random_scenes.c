@@ -276,6 +276,7 @@ static void found_before(void **context)
         {121, BEFORE_CRATES, false}, /* the impulse of a joint to a patch that a pin holds was in nobody's account */
         {178, BEFORE_CRATES, false}, /* joints took a body that a solid had halted to have come from far away */
         {361, BEFORE_CRATES, false}, /* penalties of a cut body grew with how far it was torn apart */
+        {502, RANDOM_EVERYTHING, false}, /* glue gave a patch that was pulled flat ever more spin */
     };
     (void)context;
     uint32_t all = features;
