@@ -128,14 +128,6 @@ static double inertia_about(const double i[6], lm_dvec3 d)
            2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
 }
 
-/* That of a body, kg m². No more than its mass can have in the box of its rest shape: a spring that stiffens with how far a body is
- * pulled out pulls it out further, and adds energy. */
-static double inertia_of(const lmi_body *body, lm_dvec3 direction)
-{
-    double most = 0.25 * body->total_mass * body->rest_size * body->rest_size;
-    return lmi_min(inertia_about(body->motion.inertia, direction) * body->mean_mass, most);
-}
-
 /* The mass, or the inertia about a direction, that a spring holds: those of the bodies as a whole, against each other. */
 static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi_side side[2], const lmi_row *r)
 {
@@ -143,7 +135,8 @@ static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi
     for (int e = 0; e < 2; e++) {
         if (joint->end[e].body != LMI_NONE) {
             const lmi_body *body = lmi_body_at(world, joint->end[e].body);
-            double mass = r->angular ? inertia_of(body, r->direction) : body->total_mass;
+            double about = inertia_about(body->motion.inertia, r->direction);
+            double mass = r->angular ? about * body->mean_mass : body->total_mass;
             inverse += mass > 0.0 ? 1.0 / mass : 0.0;
         } else if (side[e].mover) {
             inverse += r->angular ? 1.0 / inertia_about(side[e].inertia, r->direction) : side[e].inverse_mass;

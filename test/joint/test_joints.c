@@ -344,10 +344,9 @@ static void movers_feel_their_joints(void **context)
     lm_world_destroy(world);
 }
 
-/* A tonne that hangs on a kilogram, and the other way round. */
 /* A bar that is held at one end is drawn out to 8 m at the other, by glue on a mover that goes away at 2 m/s and turns. Its own
- * oscillation, of at most 8 Hz and 8 m, has 400 m/s. When the work of a spring was not that of the frame that it holds, or its stiffness
- * grew with how far the bar is drawn out, particles had the largest speed there is. */
+ * oscillation, of at most 8 Hz and 8 m, has 400 m/s. When the work of a spring was not that of the frame that it holds, particles had
+ * the largest speed there is. */
 static void a_bar_that_is_drawn_out_gains_nothing(void **context)
 {
     (void)context;
@@ -390,6 +389,7 @@ static void a_bar_that_is_drawn_out_gains_nothing(void **context)
     assert_at_most(worst, 150.0);
 }
 
+/* A tonne that hangs on a kilogram, and the other way round. */
 static void masses_may_differ(void **context)
 {
     (void)context;
