@@ -236,8 +236,8 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
     }
     lm_dvec3 move = dvec_scale(impulse, s->inverse_mass);
     if (s->mover) { /* it has moved already, and goes on by what changes */
-        lm_dvec3 turn = dvec_limit(lmi_side_turn(s, moment), 2.0 * LM_MAX_SPEED);
-        move = dvec_limit(move, 2.0 * LM_MAX_SPEED); /* no speed changes by more, nor the way */
+        lm_dvec3 turn = lmi_side_turn(s, moment);
+        move = dvec_limit(move, 2.0 * LM_MAX_SPEED); /* no speed changes by more */
         lmi_rigid_push(s->mover, move, turn);
         lmi_rigid_move(s->mover, dvec_scale(move, h), dvec_scale(turn, h));
         return;
