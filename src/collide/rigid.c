@@ -196,6 +196,7 @@ void lmi_rigid_move(lmi_mover *mover, lm_dvec3 way, lm_dvec3 turn)
 {
     mover->pose.position = dvec_limit(dvec_add(mover->pose.position, way), LM_MAX_POSITION);
     if (turn.x != 0.0 || turn.y != 0.0 || turn.z != 0.0) {
+        turn = dvec_limit(turn, 2.0 * LM_MAX_SPEED);
         dmat3 rotation = lmi_dmat_from_rotation_vector(turn);
         rotation = lmi_dmat_multiply(&rotation, &mover->rotation);
         mover->pose.rotation = lmi_quat_from_dmat(&rotation);

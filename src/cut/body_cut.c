@@ -127,9 +127,9 @@ static bool is_clipped(const lmi_body *body)
     return body->skin.vertex_count > 0 && (body->slit || !f || (!f->breaks && !f->broken));
 }
 
-static lm_result forget_opening(lm_world *world, lmi_body *body)
+static lm_result forget_opening(const lmi_body *body, lmi_fracture_undo *undo)
 {
-    lmi_opening_free(world, body->fracture->opening);
+    undo->opening = body->fracture->opening;
     body->fracture->opening = NULL;
     return LM_OK;
 }
@@ -139,14 +139,17 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
 {
     lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
     lmi_slit_plan slit = {.material = blade->material};
+    lmi_fracture_undo undo = {0};
     bool clips = is_clipped(body);
     lm_result result = LM_ERROR_MEMORY;
     if (triangles && (!clips || lmi_slit_meet(world, body, triangles, blade->triangle_count, &slit))) {
         clips = clips && !slit.failed;
-        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count, !clips);
+        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count, !clips, &undo);
     }
     if (result == LM_OK && body->fracture) {
-        result = clips ? forget_opening(world, body) : (lmi_fracture_open_links(world, body) ? LM_OK : LM_ERROR_MEMORY);
+        result = clips                                         ? forget_opening(body, &undo)
+                 : lmi_fracture_open_links(world, body, &undo) ? LM_OK
+                                                               : LM_ERROR_MEMORY;
     }
     if (result == LM_OK && body->fracture) {
         result =
@@ -156,6 +159,11 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
         if (result == LM_OK) {
             lmi_slit_carry_out(world, body, &slit);
         }
+    }
+    if (result == LM_OK) {
+        lmi_fracture_settle(world, body, &undo);
+    } else {
+        lmi_fracture_restore(world, body, &undo);
     }
     lmi_slit_drop(world, &slit);
     if (result == LM_ERROR_LIMIT) {

@@ -210,7 +210,7 @@ static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_bla
 }
 
 lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
-                                       uint32_t triangle_count, bool opens)
+                                       uint32_t triangle_count, bool opens, lmi_fracture_undo *undo)
 {
     if (body->fracture) {
         return LM_OK;
@@ -230,7 +230,7 @@ lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lm
     if (any) {
         lm_fracture_def def = lm_fracture_def_default();
         def.limit = NEVER_REACHED;
-        result = lmi_fracture_set(world, body, &def, opens);
+        result = lmi_fracture_set(world, body, &def, opens, undo);
         if (result == LM_OK) {
             body->fracture->breaks = false;
         }

@@ -11,6 +11,7 @@
 #include "lattice/lattice_members.h"
 #include "skin/skin.h"
 #include "skin/skin_open.h"
+#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
 
@@ -203,6 +204,14 @@ static void free_companions(lm_world *world, const lmi_lattice *l, companions *c
     lmi_release(&world->memory, c->sums, lmi_lattice_sums_count(l), sizeof *c->sums);
 }
 
+/* The lattice of a body, and what goes with it. */
+static void free_layout(lm_world *world, lmi_lattice_body *lattice)
+{
+    companions c = {lattice->velocity_moments, lattice->part, lattice->motion, lattice->sums};
+    free_companions(world, &lattice->shape, &c);
+    lmi_lattice_free(&world->memory, &lattice->shape);
+}
+
 static bool make_companions(lm_world *world, const lmi_lattice *l, bool moments, companions *c)
 {
     size_t count = ((size_t)l->irregular_count + 1) * LMI_BLOCK;
@@ -241,7 +250,8 @@ static bool weigh(lm_world *world, const lmi_body *body, lmi_lattice *shape)
     return ok;
 }
 
-lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed)
+lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed,
+                             lmi_fracture_undo *undo)
 {
     lmi_lattice_body *lattice = body->lattice;
     lmi_voxels cells;
@@ -261,13 +271,15 @@ lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_
         lmi_lattice_free(&world->memory, &shape);
         return LM_ERROR_MEMORY;
     }
-    companions old = {lattice->velocity_moments, lattice->part, lattice->motion, lattice->sums};
     for (uint32_t n = 0; n < shape.part_count && shape.part_count == lattice->shape.part_count; n++) {
         more.part[n] = lattice->part[n];
         memset(more.part[n].sums, 0, sizeof more.part[n].sums);
     }
-    free_companions(world, &lattice->shape, &old);
-    lmi_lattice_free(&world->memory, &lattice->shape);
+    if (undo) {
+        undo->lattice = *lattice;
+    } else {
+        free_layout(world, lattice);
+    }
     lattice->shape = shape;
     lattice->velocity_moments = more.velocity_moments;
     lattice->part = more.part;
@@ -275,6 +287,75 @@ lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_
     lattice->sums = more.sums;
     lmi_lattice_body_start_parts(body);
     return LM_OK;
+}
+
+/* --- until it is certain --- */
+
+/* What touches, and what others touch, of a body without links. */
+static void keep_touch(lmi_body *body, lmi_fracture_undo *undo)
+{
+    undo->laid_out = true;
+    undo->touch = body->touch;
+    undo->bulk = body->bulk;
+    undo->cubes = body->cubes;
+    undo->contact_points = body->contact_points;
+    body->bulk = NULL;
+    body->cubes = NULL;
+}
+
+void lmi_fracture_settle(lm_world *world, const lmi_body *body, lmi_fracture_undo *undo)
+{
+    if (undo->laid_out) {
+        lmi_body old = {.bulk = undo->bulk, .cubes = undo->cubes};
+        free_layout(world, &undo->lattice);
+        lmi_touch_free(world, &undo->touch);
+        lmi_body_free_bulk(world, &old);
+        lmi_body_rouse(world, body);
+    }
+    if (undo->shown && undo->slit) { /* the skin from before all cuts is in use */
+        memset(&undo->slit->whole, 0, sizeof undo->slit->whole);
+        lmi_slit_free(world, undo->slit);
+        lmi_skin_free(world, &undo->skin);
+    }
+    lmi_opening_free(world, undo->opening);
+    *undo = (lmi_fracture_undo){0};
+}
+
+/* The skin as it was. */
+static void restore_skin(lm_world *world, lmi_body *body, const lmi_fracture_undo *undo)
+{
+    lmi_fracture *f = body->fracture;
+    if (f->broken) { /* what is shown is the opening's; what it was made from is not */
+        lmi_skin_free(world, &body->skin);
+        memset(&f->whole, 0, sizeof f->whole);
+    }
+    lmi_opening_free(world, f->opening);
+    f->opening = NULL;
+    f->whole_hash = undo->whole_hash;
+    body->skin = undo->skin;
+    body->slit = undo->slit;
+    body->shape_hash = undo->shape_hash;
+}
+
+void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *undo)
+{
+    if (undo->shown) {
+        restore_skin(world, body, undo);
+    }
+    if (undo->opening) {
+        body->fracture->opening = undo->opening;
+    }
+    if (undo->laid_out) {
+        lmi_fracture_free(world, body);
+        free_layout(world, body->lattice);
+        *body->lattice = undo->lattice;
+        lmi_touch_free(world, &body->touch);
+        body->touch = undo->touch;
+        body->bulk = undo->bulk;
+        body->cubes = undo->cubes;
+        body->contact_points = undo->contact_points;
+    }
+    *undo = (lmi_fracture_undo){0};
 }
 
 /* --- the interface --- */
@@ -299,7 +380,7 @@ static const char *fracture_fault(const lmi_body *body, const lm_fracture_def *d
 }
 
 /* The first definition of a body: from here on its links may break. */
-static lm_result begin_fracture(lm_world *world, lmi_body *body, bool opens)
+static lm_result begin_fracture(lm_world *world, lmi_body *body, bool opens, lmi_fracture_undo *undo)
 {
     lmi_fracture *f = lmi_allocate(&world->memory, 1, sizeof *f);
     if (!f) {
@@ -317,21 +398,23 @@ static lm_result begin_fracture(lm_world *world, lmi_body *body, bool opens)
     lmi_opening *opening = ok && opens ? lmi_fracture_opening(world, body) : NULL;
     lm_result result = ok && (!opens || opening) ? LM_OK : LM_ERROR_MEMORY;
     lmi_lattice_breaks none = {0};
-    result = result == LM_OK ? lmi_fracture_start(world, body, &none, true) : result;
+    result = result == LM_OK ? lmi_fracture_start(world, body, &none, true, undo) : result;
     if (result != LM_OK) {
         lmi_opening_free(world, opening);
         lmi_fracture_free(world, body);
     } else {
         lmi_fracture_find_deep(body);
         if (opening) {
-            lmi_fracture_show(world, body, opening);
+            lmi_fracture_show(world, body, opening, undo);
         }
     }
     return result;
 }
 
-lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens)
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens,
+                           lmi_fracture_undo *undo)
 {
+    bool first = !body->fracture;
     float *factors = def->factors ? lmi_allocate(&world->memory, body->place_count, sizeof *factors) : NULL;
     uint32_t *grains = def->grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *grains) : NULL;
     lmi_touch touch = {0};
@@ -339,8 +422,8 @@ lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_de
     bool room = (!def->factors || factors) && (def->grain == 0.0f || grains) &&
                 (!meets || lmi_touch_particles(world, body, &touch));
     lm_result result = room ? LM_OK : LM_ERROR_MEMORY;
-    result = result == LM_OK && !body->fracture ? begin_fracture(world, body, opens) : result;
-    if (result == LM_OK && opens && !lmi_fracture_open_links(world, body)) {
+    result = result == LM_OK && first ? begin_fracture(world, body, opens, undo) : result;
+    if (result == LM_OK && opens && !lmi_fracture_open_links(world, body, undo)) {
         result = LM_ERROR_MEMORY;
     }
     if (result == LM_OK) {
@@ -357,12 +440,19 @@ lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_de
         }
         lmi_fracture_derive(body);
         /* Points on a surface that opens would ride on two pieces: the particles touch. */
-        lmi_touch_free(world, &body->touch);
+        bool keeps = undo && first;
+        if (keeps) {
+            keep_touch(body, undo);
+        } else {
+            lmi_touch_free(world, &body->touch);
+            lmi_body_free_bulk(world, body);
+        }
         body->touch = touch;
         touch = (lmi_touch){0};
-        lmi_body_free_bulk(world, body);
         body->contact_points = LM_CONTACT_PARTICLES;
-        lmi_body_rouse(world, body);
+        if (!keeps) {
+            lmi_body_rouse(world, body);
+        }
         factors = old_factors;
         grains = old_grains;
     }
@@ -391,7 +481,7 @@ lm_result lm_body_set_fracture(lm_world *world, lm_body_id id, const lm_fracture
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lm_result result = lmi_fracture_set(world, body, def, true);
+    lm_result result = lmi_fracture_set(world, body, def, true, NULL);
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK : lmi_fail(world, result, "lm_body_set_fracture: %s", lm_result_text(result));
 }

@@ -68,13 +68,34 @@ typedef struct lmi_fracture {
 
 void lmi_fracture_free(lm_world *world, lmi_body *body);
 
+/* What a cut replaces before it is certain that there is memory for all of it. */
+typedef struct lmi_fracture_undo {
+    bool laid_out; /* the body had no links: its lattice was another, and so was what touches */
+    lmi_lattice_body lattice;
+    lmi_touch touch;
+    lmi_bulk *bulk;
+    struct lmi_cubes *cubes;
+    lm_contact_points contact_points;
+    bool shown; /* the skin opens between links: it did not, or blades had cut it */
+    lmi_skin skin;
+    struct lmi_slit *slit;
+    uint64_t shape_hash, whole_hash;
+    struct lmi_opening *opening; /* that was taken away */
+} lmi_fracture_undo;
+
+/* In the end: what was replaced goes, and the body wakes; or all is as it was. Both leave nothing in `undo`. */
+void lmi_fracture_settle(lm_world *world, const lmi_body *body, lmi_fracture_undo *undo);
+void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *undo);
+
 /* A lattice whose links may break in the place of the body's own, with these broken already. `weighed`: none is, and the
- * lattice gets its constants too. On failure nothing has changed. */
-lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed);
+ * lattice gets its constants too. `undo`: null, or takes what was there. On failure nothing has changed. */
+lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed,
+                             lmi_fracture_undo *undo);
 
 /* Lets a lattice break as a sound definition says. `opens`: its skin opens between the links that break; else blades cut it
- * (skin/slit.h). On failure nothing has changed. */
-lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens);
+ * (skin/slit.h). `undo`: null, or takes what was there, and the body sleeps on until that is settled. On failure nothing has changed. */
+lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens,
+                           lmi_fracture_undo *undo);
 
 /* What follows from the definition: grains, which have room, and the lowest factor. */
 void lmi_fracture_derive(lmi_body *body);
@@ -112,21 +133,21 @@ lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const
 bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade);
 
 /* Before a cut: a lattice that cannot break gets links that only a blade or lm_body_break breaks, unless the blade parts none of
- * them; then it stays as it is, without fracture. On failure nothing has changed. */
+ * them; then it stays as it is, without fracture. `undo` takes what was there. On failure nothing has changed. */
 lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
-                                       uint32_t triangle_count, bool opens);
+                                       uint32_t triangle_count, bool opens, lmi_fracture_undo *undo);
 
 /* Skins of bodies that can break (skin/skin_open.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */
 bool lmi_fracture_skin(lm_world *world, lmi_body *body);
 
 /* From here on the skin, if there is one, opens between links: one that blades have cut is as it was given, and open where links are
- * broken. False when out of memory; then nothing has changed. */
-bool lmi_fracture_open_links(lm_world *world, lmi_body *body);
+ * broken. `undo`: null, or takes what was there. False when out of memory; then nothing has changed. */
+bool lmi_fracture_open_links(lm_world *world, lmi_body *body, lmi_fracture_undo *undo);
 
 /* Its two halves: what may fail, and putting it in place. */
 struct lmi_opening *lmi_fracture_opening(lm_world *world, const lmi_body *body);
-void lmi_fracture_show(lm_world *world, lmi_body *body, struct lmi_opening *opening);
+void lmi_fracture_show(lm_world *world, lmi_body *body, struct lmi_opening *opening, lmi_fracture_undo *undo);
 
 /* ---- chips ----
  *

@@ -502,7 +502,8 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lm_result result = LM_ERROR_MEMORY;
-    if (lmi_fracture_open_links(world, body) && find_in_ball(world, body, centre, radius) &&
+    lmi_fracture_undo undo = {0};
+    if (lmi_fracture_open_links(world, body, &undo) && find_in_ball(world, body, centre, radius) &&
         choose(world, body, UINT32_MAX) && reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }
@@ -512,6 +513,11 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
     }
     if (broken) {
         *broken = result == LM_OK ? body->fracture->chosen : 0;
+    }
+    if (result == LM_OK) {
+        lmi_fracture_settle(world, body, &undo);
+    } else {
+        lmi_fracture_restore(world, body, &undo);
     }
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK : lmi_fail(world, result, "lm_body_break: %s", lm_result_text(result));

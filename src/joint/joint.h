@@ -8,10 +8,11 @@
  *   joint.c        made, destroyed, set and read          patch.c   the particles of an end
  *   joint_solve.c  in a step: rows, sweeps, breaking       side.c    an end as a rigid body
  *
- * An end of a joint that is on a body is a patch of its particles. While a joint is solved the patch is a rigid body: the mass, centre,
- * momentum and angular momentum of its particles. What it is given as such a body becomes the same change of each particle's velocity:
+ * An end of a joint that is on a body is a patch of its particles. While a joint is solved the patch is a rigid body: the mass, centre and
+ * momentum of its particles, and the frame that fits them best, with its spin. What it is given as such a body becomes a change of each
+ * particle's velocity, where p_i is the particle's place in the frame and G^-1 the frame's answer to a moment (side.c):
  *
- *     dv_i = J / M + (I^-1 T) x r_i
+ *     dv_i = J / M + (G^-1 T) x p_i
  *
  * so that momentum and angular momentum are what they ought to be. How the rest of the body follows is the matter of its material.
  *
@@ -90,7 +91,9 @@ typedef struct lmi_side {
     lm_dvec3 centre;     /* of mass; of what does not yield, of its frame */
     dmat3 rotation;      /* of its frame */
     double inverse_mass; /* 1/kg */
-    double inertia[6];   /* kg m² about the centre */
+    double inertia[6];   /* kg m² about the centre, of a patch at rest as its frame is turned: xx yy zz xy yz zx */
+    double turning[6];   /* of a patch: G^-1, 1/(kg m²) */
+    lm_dvec3 rest;       /* of a patch: its centre at rest */
     lm_dvec3 velocity, spin;
     lm_dvec3 anchor; /* where the joint is on it */
     dmat3 frame;     /* the joint's axes on it, as columns */
@@ -100,7 +103,10 @@ typedef struct lmi_side {
 lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h);
 
 /* How the particles of a side move by now. */
-void lmi_side_look(lmi_side *side, const lmi_joint_end *end, double h);
+void lmi_side_look(lmi_side *side, const lmi_joint_end *end);
+
+/* The spin that a moment about the centre of a side gives to its frame. */
+lm_dvec3 lmi_side_turn(const lmi_side *side, lm_dvec3 moment);
 
 /* Gives a side an impulse and a moment about its centre. */
 void lmi_side_give(const lmi_side *side, const lmi_joint_end *end, lm_dvec3 impulse, lm_dvec3 moment, double h);

@@ -48,7 +48,7 @@ static lmi_row *add_row(lmi_joined *j, lm_dvec3 direction, bool angular, double 
     for (int e = 0; e < 2; e++) {
         const lmi_side *s = &j->side[e];
         r->lever[e] = angular ? direction : dvec_cross(dvec_sub(j->point, s->centre), direction);
-        r->turns[e] = s->body || s->mover ? lmi_dmat_solve_spin(s->inertia, r->lever[e]) : lm_dvec3_zero();
+        r->turns[e] = lmi_side_turn(s, r->lever[e]);
     }
     *(angular ? &j->turned : &j->apart) += error * error;
     return r;
@@ -122,6 +122,12 @@ void lmi_joint_errors(const lmi_joint *joint, const lmi_side *a, const lmi_side 
 
 /* --- springs --- */
 
+static double inertia_about(const double i[6], lm_dvec3 d)
+{
+    return i[0] * d.x * d.x + i[1] * d.y * d.y + i[2] * d.z * d.z +
+           2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
+}
+
 /* The mass, or the inertia about a direction, that a spring holds: those of the bodies as a whole, against each other. */
 static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi_side side[2], const lmi_row *r)
 {
@@ -129,18 +135,11 @@ static double held_mass(const lm_world *world, const lmi_joint *joint, const lmi
     for (int e = 0; e < 2; e++) {
         if (joint->end[e].body != LMI_NONE) {
             const lmi_body *body = lmi_body_at(world, joint->end[e].body);
-            const double *i = body->motion.inertia;
-            lm_dvec3 d = r->direction;
-            double about = i[0] * d.x * d.x + i[1] * d.y * d.y + i[2] * d.z * d.z +
-                           2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
+            double about = inertia_about(body->motion.inertia, r->direction);
             double mass = r->angular ? about * body->mean_mass : body->total_mass;
             inverse += mass > 0.0 ? 1.0 / mass : 0.0;
         } else if (side[e].mover) {
-            const double *i = side[e].inertia;
-            lm_dvec3 d = r->direction;
-            double about = i[0] * d.x * d.x + i[1] * d.y * d.y + i[2] * d.z * d.z +
-                           2.0 * (i[3] * d.x * d.y + i[4] * d.y * d.z + i[5] * d.z * d.x);
-            inverse += r->angular ? 1.0 / about : side[e].inverse_mass;
+            inverse += r->angular ? 1.0 / inertia_about(side[e].inertia, r->direction) : side[e].inverse_mass;
         }
     }
     return inverse > 0.0 ? 1.0 / inverse : 0.0;
@@ -233,12 +232,12 @@ static double speed_of(const lmi_joined *j, const lmi_row *r)
 }
 
 /* What a joint lacks, row by row; returns the largest of it, over how fast its ends move. */
-static double look(const lm_world *world, lmi_joined *j, double h, double x[6])
+static double look(const lm_world *world, lmi_joined *j, double x[6])
 {
     const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, j->joint);
     double most = 0.0;
-    lmi_side_look(&j->side[0], &joint->end[0], h);
-    lmi_side_look(&j->side[1], &joint->end[1], h);
+    lmi_side_look(&j->side[0], &joint->end[0]);
+    lmi_side_look(&j->side[1], &joint->end[1]);
     for (int n = 0; n < j->count; n++) {
         const lmi_row *r = &j->rows[n];
         x[n] = -(speed_of(j, r) + r->bias + r->soft * r->given);
@@ -250,7 +249,7 @@ static double look(const lm_world *world, lmi_joined *j, double h, double x[6])
 /* One joint in a sweep; returns what it lacked. */
 static double solve_one(const lm_world *world, lmi_joined *j, double h)
 {
-    double x[6] = {0}, most = look(world, j, h, x);
+    double x[6] = {0}, most = look(world, j, x);
     if (most > STILL) {
         divide(j, x);
         give(world, j, x, h);
@@ -421,7 +420,7 @@ static void solve_all(const lm_world *world, lmi_joining *all, double h)
         most = 0.0;
         for (uint32_t n = 0, row = 0; n < all->count; n++) {
             double x[6] = {0};
-            most = lmi_max(most, look(world, &all->joined[n], h, x));
+            most = lmi_max(most, look(world, &all->joined[n], x));
             memcpy(all->lacks + row, x, (size_t)all->joined[n].count * sizeof *x);
             row += (uint32_t)all->joined[n].count;
         }

@@ -1,6 +1,16 @@
 /*
  * An end as a rigid body: the sums over the particles of a patch, or the motion of a mover or a bone.
  *
+ * The frame R of a patch is the rotation nearest to A = sum m r q^T (r, q: where a particle is and was at rest, from the centres). With
+ * p = R q, A R^T = sum m r p^T is symmetric, S, and moving the particles by dx turns the frame by
+ *
+ *     dw = G^-1 sum m p x dx,    G = tr(S) - S
+ *
+ * so the spin of a patch is that of its frame, and a moment T changes velocities by dv_i = (G^-1 T) x p_i: the virtual work of T is that
+ * of the frame's turn, and the angular momentum given is sum m r x dv = G G^-1 T = T. In a patch that is not deformed G is the inertia
+ * and p is r. In one that is, the motion of r as a rigid body would be another than that of the frame: a spring that holds the frame
+ * then did work that nobody paid, and gave a patch that was pulled flat ever more speed.
+ *
  * Reads particles, movers and bones; writes velocities and positions of particles. In double precision, particle by particle.
  */
 #include "base/rotation.h"
@@ -18,6 +28,12 @@ static lm_dvec3 from_of(const lmi_body *body, uint32_t place, double h)
     h = lmi_body_went(body, h);
     const float *x = body->x + (size_t)place * 4, *v = body->v + (size_t)place * 4;
     return dvec(x[0] - h * v[0], x[1] - h * v[1], x[2] - h * v[2]);
+}
+
+/* Where a particle of a patch is at rest, from the centre of the patch, turned as its frame is. */
+static lm_dvec3 rest_of(const lmi_side *s, uint32_t place)
+{
+    return dmat_apply(&s->rotation, dvec_sub(dvec_from(s->body->rest[place]), s->rest));
 }
 
 static double mass_of(const lmi_body *body, uint32_t place)
@@ -56,7 +72,22 @@ static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint
     return false;
 }
 
-void lmi_side_look(lmi_side *s, const lmi_joint_end *end, double h)
+/* A symmetric matrix times a vector. */
+static lm_dvec3 apply(const double a[6], lm_dvec3 v)
+{
+    return dvec(a[0] * v.x + a[3] * v.y + a[5] * v.z, a[3] * v.x + a[1] * v.y + a[4] * v.z,
+                a[5] * v.x + a[4] * v.y + a[2] * v.z);
+}
+
+lm_dvec3 lmi_side_turn(const lmi_side *s, lm_dvec3 moment)
+{
+    if (s->body) {
+        return apply(s->turning, apply(s->inertia, apply(s->turning, moment)));
+    }
+    return s->mover ? lmi_dmat_solve_spin(s->inertia, moment) : lm_dvec3_zero();
+}
+
+void lmi_side_look(lmi_side *s, const lmi_joint_end *end)
 {
     const lmi_body *body = s->body;
     if (s->mover) {
@@ -70,15 +101,49 @@ void lmi_side_look(lmi_side *s, const lmi_joint_end *end, double h)
     for (uint32_t n = 0; n < end->count; n++) {
         const float *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 p = dvec_scale(dvec(v[0], v[1], v[2]), mass_of(body, end->particles[n]));
-        lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
         momentum = dvec_add(momentum, p);
-        angular = dvec_add(angular, dvec_cross(dvec_sub(at, s->centre), p));
+        angular = dvec_add(angular, dvec_cross(rest_of(s, end->particles[n]), p));
     }
     s->velocity = dvec_scale(momentum, s->inverse_mass);
-    s->spin = lmi_dmat_solve_spin(s->inertia, angular);
+    s->spin = apply(s->turning, angular);
 }
 
-/* Centre, frame and inertia of a patch. */
+/* Axes about which the frame of a patch is this much less certain than at rest do not turn. */
+#define LEAST_TURNING 4e-7
+#define LEAST_CERTAIN 1e-8
+
+/* G^-1, where there is one: about axes about which the frame is well determined. */
+static void find_turning(const dmat3 *a, lmi_side *s)
+{
+    double g[9], values[3], axes[9], trace = 0.0, size = s->inertia[0] + s->inertia[1] + s->inertia[2];
+    for (int i = 0; i < 9; i++) {
+        const double *one = s->rotation.m[i % 3], *from = a->m[i / 3];
+        g[i] = from[0] * one[0] + from[1] * one[1] + from[2] * one[2];
+        trace += i % 4 == 0 ? g[i] : 0.0;
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < i; k++) {
+            g[3 * i + k] = g[3 * k + i] = -0.5 * (g[3 * i + k] + g[3 * k + i]);
+        }
+        g[4 * i] = trace - g[4 * i];
+    }
+    lmi_symmetric_eigen(3, g, values, axes);
+    memset(s->turning, 0, sizeof s->turning);
+    for (int n = 0; n < 3; n++) {
+        lm_dvec3 d = dvec(axes[n], axes[3 + n], axes[6 + n]);
+        double about = dvec_dot(d, apply(s->inertia, d)), value = values[n];
+        if (value > LEAST_TURNING * size && value * value > LEAST_CERTAIN * size * about) {
+            s->turning[0] += d.x * d.x / value;
+            s->turning[1] += d.y * d.y / value;
+            s->turning[2] += d.z * d.z / value;
+            s->turning[3] += d.x * d.y / value;
+            s->turning[4] += d.y * d.z / value;
+            s->turning[5] += d.z * d.x / value;
+        }
+    }
+}
+
+/* Centre and frame of a patch, its inertia at rest in the directions of that frame, and how it turns. */
 static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lmi_side *s)
 {
     lm_dvec3 centre = lm_dvec3_zero(), rest = lm_dvec3_zero();
@@ -91,33 +156,38 @@ static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lm
         rest = dvec_add(rest, dvec_scale(dvec_from(body->rest[end->particles[n]]), m));
     }
     centre = dvec_scale(centre, 1.0 / mass);
-    rest = dvec_scale(rest, 1.0 / mass);
-    memset(s->inertia, 0, sizeof s->inertia);
+    s->rest = dvec_scale(rest, 1.0 / mass);
     for (uint32_t n = 0; n < end->count; n++) {
         lm_dvec3 r = dvec_sub(from_of(body, end->particles[n], h), centre);
-        lm_dvec3 q = dvec_sub(dvec_from(body->rest[end->particles[n]]), rest);
+        lm_dvec3 q = dvec_sub(dvec_from(body->rest[end->particles[n]]), s->rest);
         double m = mass_of(body, end->particles[n]);
         const double x[3] = {m * r.x, m * r.y, m * r.z}, y[3] = {q.x, q.y, q.z};
         for (int i = 0; i < 9; i++) {
             a.m[i / 3][i % 3] += x[i / 3] * y[i % 3];
         }
-        s->inertia[0] += m * (r.y * r.y + r.z * r.z);
-        s->inertia[1] += m * (r.z * r.z + r.x * r.x);
-        s->inertia[2] += m * (r.x * r.x + r.y * r.y);
-        s->inertia[3] -= m * r.x * r.y;
-        s->inertia[4] -= m * r.y * r.z;
-        s->inertia[5] -= m * r.z * r.x;
     }
     s->inverse_mass = 1.0 / mass;
     s->centre = dvec_add(body->origin, centre);
     s->rotation = lmi_dmat_nearest_rotation(&a);
+    memset(s->inertia, 0, sizeof s->inertia);
+    for (uint32_t n = 0; n < end->count; n++) {
+        lm_dvec3 p = rest_of(s, end->particles[n]);
+        double m = mass_of(body, end->particles[n]);
+        s->inertia[0] += m * (p.y * p.y + p.z * p.z);
+        s->inertia[1] += m * (p.z * p.z + p.x * p.x);
+        s->inertia[2] += m * (p.x * p.x + p.y * p.y);
+        s->inertia[3] -= m * p.x * p.y;
+        s->inertia[4] -= m * p.y * p.z;
+        s->inertia[5] -= m * p.z * p.x;
+    }
+    find_turning(&a, s);
 }
 
 static lmi_side side_of_patch(const lm_world *world, const lmi_joint_end *end, double h)
 {
     lmi_side s = {.body = lmi_body_in_step((lm_world *)(uintptr_t)world, end->body)};
     measure(s.body, end, h, &s);
-    lmi_side_look(&s, end, h);
+    lmi_side_look(&s, end);
     if (s.body->asleep || is_held(world, s.body, end)) {
         s.body = NULL;
         s.inverse_mass = 0.0;
@@ -164,16 +234,18 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
     if (!body && !s->mover) {
         return;
     }
-    lm_dvec3 move = dvec_scale(impulse, s->inverse_mass), turn = lmi_dmat_solve_spin(s->inertia, moment);
+    lm_dvec3 move = dvec_scale(impulse, s->inverse_mass);
     if (s->mover) { /* it has moved already, and goes on by what changes */
+        lm_dvec3 turn = lmi_side_turn(s, moment);
+        move = dvec_limit(move, 2.0 * LM_MAX_SPEED); /* no speed changes by more */
         lmi_rigid_push(s->mover, move, turn);
         lmi_rigid_move(s->mover, dvec_scale(move, h), dvec_scale(turn, h));
         return;
     }
+    lm_dvec3 turn = apply(s->turning, moment);
     for (uint32_t n = 0; n < end->count; n++) {
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
-        lm_dvec3 at = dvec_add(body->origin, from_of(body, end->particles[n], h));
-        lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, dvec_sub(at, s->centre))));
+        lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, rest_of(s, end->particles[n]))));
         lmi_move_on(x, done, lmi_body_went(body, h));
     }
 }

@@ -496,14 +496,24 @@ lmi_opening *lmi_fracture_opening(lm_world *world, const lmi_body *body)
     return lmi_opening_make(world, body, body->slit ? &body->slit->whole : &body->skin);
 }
 
-void lmi_fracture_show(lm_world *world, lmi_body *body, lmi_opening *opening)
+void lmi_fracture_show(lm_world *world, lmi_body *body, lmi_opening *opening, lmi_fracture_undo *undo)
 {
     lmi_fracture *f = body->fracture;
+    if (undo) {
+        undo->shown = true;
+        undo->skin = body->skin;
+        undo->slit = body->slit;
+        undo->shape_hash = body->shape_hash;
+        undo->whole_hash = f->whole_hash;
+    }
     if (body->slit) {
-        lmi_skin_free(world, &body->skin);
+        lmi_skin cut = body->skin;
         body->skin = body->slit->whole;
-        memset(&body->slit->whole, 0, sizeof body->slit->whole);
-        lmi_slit_free(world, body->slit);
+        if (!undo) {
+            memset(&body->slit->whole, 0, sizeof body->slit->whole);
+            lmi_skin_free(world, &cut);
+            lmi_slit_free(world, body->slit);
+        }
         body->slit = NULL;
     }
     f->opening = opening;
@@ -516,14 +526,14 @@ void lmi_fracture_show(lm_world *world, lmi_body *body, lmi_opening *opening)
     body->shape_hash = f->whole_hash + f->links_hash;
 }
 
-bool lmi_fracture_open_links(lm_world *world, lmi_body *body)
+bool lmi_fracture_open_links(lm_world *world, lmi_body *body, lmi_fracture_undo *undo)
 {
     if (body->fracture->opening || !body->skin.vertex_count) {
         return true;
     }
     lmi_opening *opening = lmi_fracture_opening(world, body);
     if (opening) {
-        lmi_fracture_show(world, body, opening);
+        lmi_fracture_show(world, body, opening, undo);
     }
     return opening != NULL;
 }

@@ -60,7 +60,7 @@ static void restore(archive *a, lm_world *world, lmi_body *body, const lmi_latti
 {
     lmi_fracture *f = body->fracture;
     lmi_lattice_breaks breaks = {links, count};
-    lm_result result = lmi_fracture_start(world, body, &breaks, false);
+    lm_result result = lmi_fracture_start(world, body, &breaks, false, NULL);
     a->out_of_memory = result == LM_ERROR_MEMORY;
     refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
     f->chips = ok(a) ? lmi_allocate(&world->memory, body->place_count, sizeof *f->chips) : NULL;

@@ -668,6 +668,9 @@ void lmi_body_turn_axes(const lm_world *world, lmi_body *body, uint32_t r, const
     for (int i = 0; i < 9; i++) {
         at[i * stride] = (float)to.m[i / 3][i % 3];
     }
+    if (!body->plastic_material) { /* nothing has flowed: rounding must not make it so, which a snapshot does not know */
+        return;
+    }
     at = lmi_body_plastic(world, body, r, &stride);
     dmat3 p = {{{at[0], at[3 * stride], at[5 * stride]},
                 {at[3 * stride], at[stride], at[4 * stride]},

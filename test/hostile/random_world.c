@@ -524,7 +524,9 @@ static lm_result edit(random_world *r, uint32_t index, const lm_body_info *info,
     lm_body_id body = r->bodies[index];
     lm_vec3 vector = random_source_vector(random, 12.0);
     float number = (float)random_source_range(random, 0.0, 1.0);
-    switch (random_source_below(random, 8)) {
+    uint32_t what = random_source_below(random, 8);
+    tell(r, "  edit %u of body %u", what, index);
+    switch (what) {
     case 0: return replace(r, index, random);
     case 1: lm_world_set_gravity(r->world, vector); break;
     case 2: lm_world_set_contact_rule(r->world, 1, 1, 2.0f * number, number); break;
@@ -542,7 +544,6 @@ static lm_result edit(random_world *r, uint32_t index, const lm_body_info *info,
         break;
     }
     }
-    tell(r, "  edit");
     return LM_OK;
 }
 

@@ -391,6 +391,11 @@ static const struct {
     DO(cut, 10 + FOAM, 1),
     DO(burst, TILE, 1),
     DO(cut, 10 + TILE, 1),
+    /* a lattice is cut along the blade, half and through; then it breaks, and its skin opens between links */
+    DO(cut, SLAB, 1),
+    DO(step, 0, 1),
+    DO(cut, 10 + SLAB, 1),
+    DO(burst, SLAB, 1),
     DO(part, 1, 1),
     DO(step, 0, 2),
     DO(drop_drag, 0, 1),

@@ -378,6 +378,31 @@ static void joints_that_cannot_be(void **context)
     snapshot_seed_free(&seed);
 }
 
+/* Anchors far away from what they are on, and a crate that weighs next to nothing: joints then push bodies and crates to the largest
+ * speed, and no further. */
+static void anchors_far_away(void **context)
+{
+    (void)context;
+    snapshot_seed seed = snapshot_seed_make(seed_named("joints"));
+    lm_world *world = make_world(0.0);
+    uint32_t joints = 6, tried = 0;
+    for (uint32_t n = 0; n < joints * 2 * 3 * 6; n++) {
+        assert_ok(lm_world_load(world, seed.bytes, seed.size));
+        lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, n % joints);
+        lm_dvec3 *anchor = &joint->end[n / joints % 2].anchor;
+        double *const axes[3] = {&anchor->x, &anchor->y, &anchor->z};
+        static const double far[6] = {1e3, -1e6, 1e9, -1e12, 3e14, -9e14};
+        *axes[n / joints / 2 % 3] = far[n / joints / 6];
+        LMI_POOL_AT(&world->movers, lmi_mover, 1)->mass = n % 2 ? 2.0f : 1e-28f;
+        if (load_what_it_saves(world) != LM_OK) continue;
+        live_on(world, false, seed.size);
+        tried++;
+    }
+    assert_true(tried > 100);
+    lm_world_destroy(world);
+    snapshot_seed_free(&seed);
+}
+
 /* A link that a blade has cut, from a voxel to where there is none; and one that is cut and holds. */
 static void cuts_that_lead_nowhere(void **context)
 {
@@ -564,11 +589,16 @@ int main(int argc, char **argv)
         cmocka_set_test_filter("variants*");
     }
     if (argc > 3) only = argv[3];
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(joints_that_cannot_be),   cmocka_unit_test(cuts_that_lead_nowhere),
-        cmocka_unit_test(riders_that_cannot_be),   cmocka_unit_test(riders_far_away),
-        cmocka_unit_test(things_in_no_list),       cmocka_unit_test(cells_too_small),
-        cmocka_unit_test(a_skin_that_reaches_far), cmocka_unit_test(a_row_of_voxels),
-        cmocka_unit_test(bones_far_away),          cmocka_unit_test_teardown(variants_of_every_world, leave)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(joints_that_cannot_be),
+                                       cmocka_unit_test(anchors_far_away),
+                                       cmocka_unit_test(cuts_that_lead_nowhere),
+                                       cmocka_unit_test(riders_that_cannot_be),
+                                       cmocka_unit_test(riders_far_away),
+                                       cmocka_unit_test(things_in_no_list),
+                                       cmocka_unit_test(cells_too_small),
+                                       cmocka_unit_test(a_skin_that_reaches_far),
+                                       cmocka_unit_test(a_row_of_voxels),
+                                       cmocka_unit_test(bones_far_away),
+                                       cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
