@@ -101,6 +101,7 @@ static uint64_t run(const model *m, int kind, bool skinned, bool prepared)
     lm_world_def world_def = lm_world_def_default();
     lm_world *world;
     world_def.workers = 1;
+    world_def.substeps = 2;
     assert_ok(lm_world_create(&world_def, &world));
     add_floor(world);
     lm_body_id ids[2];
@@ -163,6 +164,7 @@ static void another_skin_is_cut_as_it_is(void **context)
         if (ready) assert_ok(lm_body_prepare_cut(world, body));
         skin.vertices = smaller;
         assert_ok(lm_body_set_skin(world, body, &skin));
+        assert_ok(lm_world_set_substeps(world, 2));
         cut(world, body);
         steps(world, 2);
         lm_body_info info;
@@ -207,6 +209,7 @@ static void other_threads_prepare_while_the_world_steps(void **context)
         job jobs[KINDS];
         pthread_t threads[KINDS];
         def.workers = 2;
+        def.substeps = 2;
         assert_ok(lm_world_create(&def, &world));
         add_floor(world);
         for (int n = 0; n < KINDS; n++) {
@@ -257,6 +260,7 @@ static lm_world_def def_with(heap *h)
 {
     lm_world_def def = lm_world_def_default();
     def.workers = 1;
+    def.substeps = 2;
     def.allocator = (lm_allocator){heap_allocate, heap_release, h};
     def.log.write = NULL;
     return def;
