@@ -26,6 +26,8 @@ static const struct {
      bench_octree},
     {"skeleton", "soft flesh on moving bones: the scene infant", bench_skeleton},
     {"snapshot", "saving and loading, whole and state alone, and copies of bodies", bench_snapshot},
+    {"calls", "what a host waits for: making, preparing, copying, cutting and storing bodies of 3,000 particles",
+     bench_calls},
     {"polar", "one polar decomposition: speed and accuracy, inversions included", bench_polar},
 #if LIMBER_HAS_OPENCL
     {"gpu", "steps on an OpenCL device: large boxes, a statue, crowds, and from which size on it is the faster one",

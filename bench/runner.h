@@ -7,6 +7,7 @@
 
 #include "report.h"
 
+int bench_calls(const bench_options *options, bench_report *report);
 int bench_clusters(const bench_options *options, bench_report *report);
 int bench_examples(const bench_options *options, bench_report *report);
 int bench_fracture(const bench_options *options, bench_report *report);

@@ -25,7 +25,7 @@ static int run(const cli_command *command, int argc, char **argv)
     return code >= 0 ? code : bench_run(name, &options);
 }
 
-const cli_command cli_bench = {
-    "bench", "NAME",
-    "runs a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, snapshot, polar, gpu, or all",
-    run};
+const cli_command cli_bench = {"bench", "NAME",
+                               "runs a benchmark: clusters, contacts, lattice, examples, fracture, octree, skeleton, "
+                               "snapshot, calls, polar, gpu, or all",
+                               run};

@@ -56,11 +56,24 @@ static uint32_t wanted_detail(const scene_shape *shape)
     return (uint32_t)detail;
 }
 
-/* Whether others, or colliders, touch the surface of the body: then what is drawn must be what was simulated. */
-static bool is_touched(const scene_body_entry *entry)
+/* Whether there is another body that it touches. */
+static bool has_company(const lm_scene *s, const scene_body_entry *entry)
 {
-    return entry->lattice != NULL || entry->mask != 0 || entry->self_contact ||
-           entry->contact_points == LM_CONTACT_SURFACE;
+    for (uint32_t i = 0; i < s->file->bodies.count; i++) {
+        const scene_body_entry *other = LIST_ITEM(scene_body_entry, s->file->bodies, i);
+        if ((other != entry || entry->range.count > 1) && (entry->group & other->mask) != 0 &&
+            (other->group & entry->mask) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether others, or colliders, touch the surface of the body: then what is drawn must be what was simulated. */
+static bool is_touched(const lm_scene *s, const scene_body_entry *entry)
+{
+    return entry->lattice != NULL || entry->self_contact || entry->contact_points == LM_CONTACT_SURFACE ||
+           has_company(s, entry);
 }
 
 /* With every detail lowered to a share of what is wanted. Returns the triangles of all bodies. */
@@ -74,7 +87,7 @@ static double choose_details(lm_scene *s, double share)
         }
         uint32_t own = entry->shape->detail;
         if (entry->surface != NULL || is_divided(entry) ||
-            is_touched(entry)) { /* what is drawn is what it is made of */
+            is_touched(s, entry)) { /* what is drawn is what it is made of */
             own = entry->surface != NULL && entry->surface->detail > 0 ? entry->surface->detail : own;
         } else {
             uint32_t detail = (uint32_t)(share * wanted_detail(entry->shape));

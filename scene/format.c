@@ -512,9 +512,9 @@ static const format_field body_fields[] = {
               "particles")),
     FIELD(scene_body_entry, group, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("1"),
           DOC("the groups it is in, as bits: 1, 2, 4, 8, ... or a sum of them")),
-    FIELD(scene_body_entry, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("0"),
+    FIELD(scene_body_entry, mask, FIELD_COUNT, RANGE(0, ANY_GROUPS), STANDARD("4294967295"),
           DOC("the groups whose bodies it touches, as bits: two bodies touch when each is in a group of the other's "
-              "mask; 0: colliders only")),
+              "mask; absent: all; 0: colliders only")),
     FIELD(scene_body_entry, self_contact, FIELD_FLAG, STANDARD("false"),
           DOC("parts of it that are far from each other at rest touch, too")),
     FIELD(scene_body_entry, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("where the body's origin starts")),

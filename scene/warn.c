@@ -1,7 +1,7 @@
 /*
  * What a scene may say and seldom means: one line in the log for each kind, when its world is made.
  *
- *   - bodies above each other that do not touch each other, though nobody wrote a mask: they fall into each other
+ *   - bodies above each other whose groups and masks do not fit, though nobody wrote that they are to pass through each other
  *   - events after the last frame, which never happen
  */
 #include "scene/internal.h"
@@ -51,13 +51,19 @@ static bool touches(const placed *a, const placed *b)
     return (a->entry->group & b->entry->mask) != 0 && (b->entry->group & a->entry->mask) != 0;
 }
 
+/* Masks of both were written, or one that says that it touches nobody. */
+static bool is_meant(const placed *a, const placed *b)
+{
+    return (a->asked && b->asked) || a->entry->mask == 0 || b->entry->mask == 0;
+}
+
 static void warn_of_masks(const lm_scene *s, const placed *bodies, uint32_t count)
 {
     uint32_t pairs = 0, first = 0, second = 0;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t k = i + 1; k < count; k++) {
             const placed *a = &bodies[i], *b = &bodies[k];
-            if (!(a->asked && b->asked) && !touches(a, b) && is_stacked(a, b) && pairs++ == 0) {
+            if (!is_meant(a, b) && !touches(a, b) && is_stacked(a, b) && pairs++ == 0) {
                 first = i;
                 second = k;
             }
@@ -67,8 +73,8 @@ static void warn_of_masks(const lm_scene *s, const placed *bodies, uint32_t coun
         char line[256];
         snprintf(
             line, sizeof line,
-            "%.80s: bodies %u and %u are above each other and do not touch each other%s: give both \"mask\": 1, or "
-            "\"mask\": 0 where that is meant",
+            "%.80s: bodies %u and %u are above each other and do not touch each other%s: the group of each must be "
+            "in the mask of the other; write \"mask\": 0 where this is meant",
             s->name, first, second, pairs > 1 ? " (and other pairs)" : "");
         lmi_scene_say(s, line);
     }

@@ -617,7 +617,8 @@ typedef struct lm_body_def {
     /* Two bodies touch each other when each has a group, as a bit, that is in the mask of the other. Their surfaces are
      * their skins, the mesh of a lattice, or balls around the particles of a bare cloud. */
     uint32_t group;    /* default 1 */
-    uint32_t mask;     /* default 0: it touches colliders only */
+    uint32_t mask;     /* default all groups; 0: it touches colliders only. The call that brings the first body that
+                          it may touch makes the solids of both; without such company a mask costs nothing */
     bool self_contact; /* parts of it that are far from each other in the rest shape touch too; default false */
     /* N/m, 0 to 1e12, for LM_CONTACT_METHOD_PENALTY and _CUBE_MAP; default 0: a quarter of the mean mass of its
      * particles over the square of the substep, which its own particles bear; of two such the smaller */
@@ -637,6 +638,34 @@ LM_API lm_body_def lm_body_def_default(void);
 /* Adds a body. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT (LM_MAX_PARTICLES, each body counted up to a multiple of 16, or
  * LM_MAX_MEMBERSHIPS) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *body);
+
+/* Bodies made beside the world: what takes long runs on any thread while the world steps on another, and a short call
+ * hands over what came of it. */
+typedef struct lm_prepared lm_prepared;
+
+typedef struct lm_prepare_def {
+    const lm_body_def *body;        /* what to make; nothing of it is needed afterwards */
+    const struct lm_skin_def *skin; /* as for lm_body_set_skin; null (default): none */
+    bool solid;      /* makes the solid that others touch, as far as the mask asks for it; default true */
+    bool cut;        /* makes it ready for its first cut, as lm_body_prepare_cut does; default false */
+    uint32_t cookie; /* set by lm_prepare_def_default */
+} lm_prepare_def;
+
+/* A definition with the defaults above; it needs a body. */
+LM_API lm_prepare_def lm_prepare_def_default(void);
+
+/* Makes a body that is in no world yet. Of `world`, the definition of the world that it is for, the allocator and the
+ * log are used, on the calling thread, and the instruction set. Fails as lm_body_create, lm_body_set_skin and lm_body_prepare_cut
+ * do; then *prepared is null. */
+LM_API lm_result lm_body_prepare(const lm_world_def *world, const lm_prepare_def *def, lm_prepared **prepared);
+
+/* Puts a prepared body into a world: the same body, to the last bit, as lm_body_create and lm_body_set_skin make there.
+ * The prepared one is gone then. LM_ERROR_ARGUMENT (a world with another allocator), LM_ERROR_LIMIT or LM_ERROR_MEMORY: it
+ * is as it was. Takes time for bodies in the world that have had no company and get it by this one (lm_body_def.mask). */
+LM_API lm_result lm_body_create_prepared(lm_world *world, lm_prepared *prepared, lm_body_id *body);
+
+/* Frees a prepared body that was not put into a world. Null is allowed. */
+LM_API void lm_prepared_destroy(lm_prepared *prepared);
 
 /* Destroys the body with its pins, drags, joints, skeleton, pending forces and skin. */
 LM_API lm_result lm_body_destroy(lm_world *world, lm_body_id body);
@@ -750,11 +779,10 @@ LM_API lm_result lm_body_set_velocity(lm_world *world, lm_body_id body, lm_vec3 
 
 /* What of a definition can be set later. Each wakes the body, and holds from the next step on. */
 
-/* Which bodies and colliders it touches, as in lm_body_def. A body that was made without a mask and without
- * self_contact has no solid that others touch: the first filter that asks for one makes it of the skin, or of the
- * particles where the body has no mesh; that takes as long as making such a body. A lattice or octree that was made
- * from a mesh without either has not kept the mesh, and an octree that was cut cannot be given a solid:
- * LM_ERROR_ARGUMENT (of the former: give it a skin first). */
+/* Which bodies and colliders it touches, as in lm_body_def. Bodies that touch others are solids to them; where this
+ * brings the first company, the solids of both are made, of the mesh, the skin, or the particles where a body has
+ * neither. A lattice or octree that was made from a mesh with a mask of 0 and without self_contact has not kept the mesh, and an
+ * octree that was cut cannot be given a solid: LM_ERROR_ARGUMENT (of the former: give it a skin first). */
 typedef struct lm_body_filter {
     uint32_t group;         /* bits */
     uint32_t mask;          /* 0: no other bodies */
@@ -1745,9 +1773,10 @@ typedef struct lm_cut_info {
  * then nothing has changed, but that a lattice may have been given the links that its first cut needs. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
-/* Makes the skin of an octree ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots
- * do not hold it, and another skin needs it again. Lattices are ready once they can break; others become so by their
- * first cut, and this leaves them as they are. LM_ERROR_ARGUMENT for other bodies, or LM_ERROR_MEMORY. */
+/* Makes the skin of an octree, or what is connected in clusters and tetrahedra, ready to be cut, so that the first cut
+ * does not have to. Nothing else changes; snapshots and clones do not hold it, and another skin needs it again. Lattices are
+ * ready once they can break; others become so by their first cut, and this leaves them as they are. LM_ERROR_ARGUMENT
+ * (a skin without an inside) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 
 /* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a

@@ -97,7 +97,7 @@ class BodyFilter:
     """Which bodies and colliders a body touches, as bits; see ``lm_body_filter``."""
 
     group: int = 1
-    mask: int = 0
+    mask: int = 0xFFFFFFFF
     collider_mask: int = 0xFFFFFFFF
     self_contact: bool = False
 
@@ -975,7 +975,7 @@ def fill_body_def(
     contact_radius: float = 0.0,
     contact_points: str = "auto",
     group: int = 1,
-    mask: int = 0,
+    mask: int = 0xFFFFFFFF,
     self_contact: bool = False,
     penalty: float = 0.0,
     collider_mask: int = 0xFFFFFFFF,

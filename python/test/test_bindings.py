@@ -19,6 +19,11 @@ RAW_ONLY = {
     "lm_world_can_share",
     "lm_body_share_skin",
     "lm_world_share_skins",
+    # Bodies made on another thread than that of the world.
+    "lm_prepare_def_default",
+    "lm_body_prepare",
+    "lm_body_create_prepared",
+    "lm_prepared_destroy",
 }
 
 # Members of structures that the classes leave out.

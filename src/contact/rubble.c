@@ -207,7 +207,8 @@ static void add_particle(const collection *c, const lmi_body *body, uint32_t ent
 static void collect_points(const collection *c, const lmi_body *body, uint32_t entry, uint32_t piece, bool look)
 {
     lm_dvec3 shift = dvec_sub(body->origin, c->from);
-    for (uint32_t n = 0; n < body->touch.count; n++) {
+    /* Without a solid it is here for movers that have a mass, and touches no other body. */
+    for (uint32_t n = 0; body->bulk && n < body->touch.count; n++) {
         lm_vec3 p = lmi_touch_now(&body->touch, n);
         double at[3] = {shift.x + p.x, shift.y + p.y, shift.z + p.z};
         if (enter(c, at, piece, look)) {

@@ -4,6 +4,7 @@
  */
 #include "base/guard.h"
 #include "cut/cut.h"
+#include "cut/ready.h"
 #include "fracture/fracture.h"
 #include "octree/octree_level.h"
 #include "skin/skin_octree_cut.h"
@@ -226,16 +227,20 @@ lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
     if (!known) {
         return LM_ERROR_ID;
     }
-    if (!known->octree && !known->lattice) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT,
-                        "lm_body_prepare_cut: only octrees and lattices can be cut with a blade");
-    }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_NOTHING);
-    bool ok = !body->octree || lmi_octree_make_shell(world, body);
+    const char *fault = NULL;
+    lm_result result = LM_OK;
+    if (body->octree) {
+        result = lmi_octree_make_shell(world, body) ? LM_OK : LM_ERROR_MEMORY;
+    } else if (!body->lattice && !body->grain) {
+        result = lmi_ready_make_grain(world, body, &fault);
+    }
     lmi_float_mode_leave(&host);
-    return ok ? LM_OK : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_prepare_cut: out of memory; nothing has changed");
+    return result == LM_OK ? LM_OK
+                           : lmi_fail(world, result, "lm_body_prepare_cut: %s; nothing has changed",
+                                      fault ? fault : lm_result_text(result));
 }
 
 lm_result lm_body_cut_sweep(lm_world *world, lm_body_id id, const lm_dvec3 *from, const lm_dvec3 *to, uint32_t count,

@@ -6,6 +6,7 @@
  */
 #include "base/hash.h"
 #include "cut/cut.h"
+#include "cut/ready.h"
 #include "skin/skin.h"
 #include "touch/touch.h"
 #include "world/body.h"
@@ -487,11 +488,18 @@ lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_trian
 {
     cutter c = {.world = world, .body = body, .old = body->grain};
     *fault = NULL;
+    bool ready = false;
+    if (!c.old) {
+        c.old = lmi_ready_take_grain(world, body);
+        ready = c.old != NULL;
+    }
     if (!c.old) {
         c.old = lmi_grain_make(world, body, fault);
     }
     bool ok = c.old && cut(&c, blade, triangle_count, info);
-    if (c.old && c.old != body->grain) { /* made for a cut that was none */
+    if (c.old && c.old != body->grain && ready) {
+        body->ready->grain = c.old;
+    } else if (c.old && c.old != body->grain) { /* made for a cut that was none */
         lmi_grain_free(world, c.old);
     }
     lmi_grain_free(world, c.next);

@@ -8,6 +8,7 @@
  *
  *   body_cut.c  lm_body_cut, for every kind       cluster_cut.c  clusters and tetrahedra
  *   grain.h     what is connected in them         grain_voxels.c  voxels inside their skin
+ *   ready.h     what is made before it is needed
  */
 #ifndef LMI_CUT_H
 #define LMI_CUT_H

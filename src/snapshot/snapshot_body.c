@@ -193,31 +193,15 @@ static void visit_touch(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
-/* What others touch: the mesh, from which all else follows. */
-static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
+/* A mould as far as it is kept: the mesh, from which all else follows. */
+static void visit_mesh(archive *a, lm_world *world, lmi_mould **of)
 {
-    if (body->octree) { /* faces of cuts touch with it only */
-        visit_bool(a, &body->self_contact);
-    }
-    bool has = body->bulk != NULL;
-    visit_bool(a, &has);
-    refuse_if(a, body->fracture && (has || body->contact_points != LM_CONTACT_PARTICLES));
-    if (!has || !ok(a)) {
-        return;
-    }
-    if (a->mode == LOAD) {
-        body->bulk = lmi_allocate(&world->memory, 1, sizeof *body->bulk);
-        a->out_of_memory = !body->bulk;
-    }
-    if (!ok(a)) {
-        return;
-    }
-    lmi_mould *mould = body->bulk->mould;
+    lmi_mould *mould = *of;
     uint32_t vertices = mould ? mould->vertex_count : 0, triangles = mould ? mould->triangle_count : 0;
     visit_count(a, &vertices, 12);
     visit_count(a, &triangles, 12);
     if (a->mode == LOAD && ok(a)) {
-        mould = body->bulk->mould = lmi_mould_of_mesh(world, vertices, triangles);
+        mould = *of = lmi_mould_of_mesh(world, vertices, triangles);
         a->out_of_memory = !mould;
     }
     for (uint32_t n = 0; n < vertices && ok(a); n++) {
@@ -227,7 +211,33 @@ static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
     for (size_t n = 0; n < (size_t)triangles * 3 && ok(a); n++) {
         visit_index(a, &mould->triangles[n], vertices, false);
     }
-    if (triangles == 0) { /* balls of that size */
+}
+
+/* What others touch, and what it would be made of. */
+static void visit_bulk(archive *a, lm_world *world, lmi_body *body)
+{
+    if (body->octree) { /* faces of cuts touch with it only */
+        visit_bool(a, &body->self_contact);
+    }
+    enum { NONE, SOLID, SURFACE, KINDS } has = body->bulk ? SOLID : body->surface ? SURFACE : NONE;
+    VISIT_ENUM(a, has, KINDS);
+    refuse_if(a, body->fracture && (has != NONE || body->contact_points != LM_CONTACT_PARTICLES));
+    refuse_if(a, has == SURFACE && !body->lattice);
+    if (has == SURFACE && ok(a)) {
+        visit_mesh(a, world, &body->surface);
+    }
+    if (has != SOLID || !ok(a)) {
+        return;
+    }
+    if (a->mode == LOAD) {
+        body->bulk = lmi_allocate(&world->memory, 1, sizeof *body->bulk);
+        a->out_of_memory = !body->bulk;
+    }
+    if (!ok(a)) {
+        return;
+    }
+    visit_mesh(a, world, &body->bulk->mould);
+    if (ok(a) && body->bulk->mould->triangle_count == 0) { /* balls of that size */
         visit_float(a, &body->contact_radius);
     }
 }

@@ -368,7 +368,7 @@ static void visit_settings(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, body->bulk && body->bulk->mould->triangle_count == 0 && body->contact_radius != radius);
     refuse_if(a, !(body->contact_radius >= 0.0f && body->contact_radius <= 1e6f) ||
                      !(body->penalty >= 0.0f && body->penalty <= 1e12f) ||
-                     ((body->mask != 0 || body->self_contact) && !body->bulk && !body->fracture));
+                     (body->self_contact && !body->bulk && !body->fracture));
     refuse_if(a, m->mode != before.mode || lmi_is_elastic(m) != lmi_is_elastic(&before) ||
                      m->damping_kind != before.damping_kind || (m->yield > 0.0f && !body->plastic_material));
     if (!ok(a)) { /* what is put back is compared with them */

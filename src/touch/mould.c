@@ -348,6 +348,37 @@ void lmi_mould_give(lm_world *world, lmi_mould *s)
     }
 }
 
+static bool are_alike(const lmi_mould *a, const lmi_mould *b)
+{
+    return a->hash == b->hash && a->place_count == b->place_count && a->vertex_count == b->vertex_count &&
+           a->triangle_count == b->triangle_count && a->block_count == b->block_count && /* both laid out, or none */
+           memcmp(a->vertices, b->vertices, a->vertex_count * sizeof *a->vertices) == 0 &&
+           memcmp(a->triangles, b->triangles, (size_t)a->triangle_count * 3 * sizeof *a->triangles) == 0;
+}
+
+lmi_mould *lmi_mould_adopt(lm_world *from, lm_world *to, lmi_mould *s)
+{
+    if (!s || !s->shared) {
+        return s;
+    }
+    lmi_mould **at = &from->moulds, *same = to->moulds;
+    while (*at != s) {
+        at = &(*at)->next;
+    }
+    *at = s->next;
+    while (same && !are_alike(same, s)) {
+        same = same->next;
+    }
+    if (same) {
+        same->users += s->users;
+        free_mould(from, s);
+        return same;
+    }
+    s->next = to->moulds;
+    to->moulds = s;
+    return s;
+}
+
 /* --- the touch points of its bodies --- */
 
 bool lmi_mould_touch(lm_world *world, const lmi_body *body, const lmi_mould *mould, lmi_touch *touch)

@@ -87,6 +87,9 @@ lmi_mould *lmi_mould_of_mesh(struct lm_world *world, uint32_t vertex_count, uint
 /* Gives it back. Null is allowed. */
 void lmi_mould_give(struct lm_world *world, lmi_mould *mould);
 
+/* A mould of a world becomes one of another, or the same one there takes its place; its memory stays where it was counted. */
+lmi_mould *lmi_mould_adopt(struct lm_world *from, struct lm_world *to, lmi_mould *mould);
+
 /* Frees those that no body uses, all but one. */
 void lmi_moulds_tidy(struct lm_world *world, const lmi_mould *but);
 

@@ -5,7 +5,7 @@
 #include "base/guard.h"
 #include "base/hash.h"
 #include "cluster/cluster.h"
-#include "cut/grain.h"
+#include "cut/ready.h"
 #include "fracture/fracture.h"
 #include "joint/joint.h"
 #include "lattice/herd.h"
@@ -17,10 +17,10 @@
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 #include "skin/slit.h"
-#include "touch/cube.h"
 #include "world/access.h"
 #include "world/elastic.h"
 #include "world/in_step.h"
+#include "world/solids.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -45,6 +45,7 @@ lm_body_def lm_body_def_default(void)
     def.octree.detail = 2.0f;
     def.octree.slack = 0.5f;
     def.group = 1;
+    def.mask = UINT32_MAX;
     def.collider_mask = UINT32_MAX;
     def.may_sleep = true;
     def.material = lm_material_default();
@@ -233,15 +234,6 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body)
            body->tets && body->regions && body->rotation && body->plastic && body->home;
 }
 
-static void free_cubes(lm_world *world, lmi_body *body)
-{
-    if (body->cubes) {
-        lmi_cubes_free(world, body->cubes);
-        lmi_release(&world->memory, body->cubes, 1, sizeof *body->cubes);
-        body->cubes = NULL;
-    }
-}
-
 void lmi_body_free(lm_world *world, lmi_body *body)
 {
     lmi_memory *memory = &world->memory;
@@ -261,11 +253,8 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_release(memory, body->home, (size_t)body->padded_count * 8, sizeof *body->home);
     lmi_skin_free(world, &body->skin);
     lmi_touch_free(world, &body->touch);
-    if (body->bulk) {
-        lmi_bulk_free(world, body->bulk);
-        lmi_release(memory, body->bulk, 1, sizeof *body->bulk);
-    }
-    free_cubes(world, body);
+    lmi_ready_free(world, body);
+    lmi_body_free_bulk(world, body);
     lmi_fracture_free(world, body);
     lmi_slit_free(world, body->slit);
     lmi_grain_free(world, body->grain);
@@ -284,8 +273,10 @@ void lmi_body_forget_arrays(lmi_body *body)
     body->rotation = body->plastic = body->stiffness = body->home = body->x = body->v = NULL;
     body->octree = NULL;
     body->bulk = NULL;
+    body->surface = NULL;
     body->cubes = NULL;
     body->grain = NULL;
+    body->ready = NULL;
     memset(&body->skin, 0, sizeof body->skin);
     memset(&body->touch, 0, sizeof body->touch);
 }
@@ -599,7 +590,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
     lm_result result = create(world, &resolved, &slot);
     /* Those that it has joined change too. */
     lmi_body *body = result == LM_OK ? lmi_body_change(world, lmi_body_at(world, slot), LMI_CHANGE_BODY) : NULL;
-    if (body && !lmi_elastic_begin(world, body, def)) {
+    if (body && (!lmi_elastic_begin(world, body, def) || !lmi_body_join_company(world, body))) {
         result = lmi_fail(world, LM_ERROR_MEMORY, "lm_body_create: out of memory");
         take_out(world, body, slot);
         lmi_pool_revoke(&world->bodies, slot); /* the next one gets the same id */
@@ -722,43 +713,6 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
     bool ok = held && lmi_body_update_weights(world, body, held);
     lmi_release(&world->memory, held, body->place_count, sizeof *held);
     return ok;
-}
-
-void lmi_body_free_bulk(lm_world *world, lmi_body *body)
-{
-    if (body->bulk) {
-        lmi_bulk_free(world, body->bulk);
-        lmi_release(&world->memory, body->bulk, 1, sizeof *body->bulk);
-        body->bulk = NULL;
-    }
-    free_cubes(world, body); /* of its surface */
-}
-
-bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh)
-{
-    if ((body->mask == 0 && !body->self_contact && !body->bulk) || body->fracture) {
-        return true;
-    }
-    lmi_bulk *solid = lmi_allocate(&world->memory, 1, sizeof *solid);
-    lmi_touch touch = {0};
-    bool ok = solid && lmi_bulk_make(world, body, mesh, solid);
-    if (ok && body->touch.count == 0) {
-        ok = lmi_mould_touch(world, body, solid->mould, &touch);
-    }
-    if (!ok) {
-        if (solid) {
-            lmi_bulk_free(world, solid);
-        }
-        lmi_release(&world->memory, solid, 1, sizeof *solid);
-        return false;
-    }
-    if (body->touch.count == 0) {
-        body->touch = touch;
-    }
-    lmi_body_free_bulk(world, body);
-    body->bulk = solid;
-    lmi_mould_face(solid->mould, &body->touch);
-    return !body->octree || lmi_octree_body_face(world, body);
 }
 
 /* Touch points from their rest positions, which are all that a snapshot has of them. */

@@ -10,6 +10,7 @@
 #include "world/access.h"
 #include "world/body.h"
 #include "world/in_step.h"
+#include "world/solids.h"
 
 #include <string.h>
 
@@ -141,6 +142,10 @@ static bool copy_touch(lm_world *world, const lmi_touch *from, lmi_touch *t)
 
 static bool share_solid(lm_world *world, const lmi_body *from, lmi_body *to)
 {
+    if (from->surface) {
+        from->surface->users++;
+        to->surface = from->surface;
+    }
     if (!from->bulk) {
         return true;
     }
@@ -224,6 +229,9 @@ static lm_result add_copy(lm_world *world, uint32_t source, uint32_t *slot)
     }
     lmi_body *to = lmi_body_in_step(world, *slot); /* the pool may have moved */
     lm_result result = copy_body(world, lmi_body_at(world, source), to, *slot);
+    if (result == LM_OK && !lmi_body_join_company(world, to)) {
+        result = LM_ERROR_MEMORY;
+    }
     if (result == LM_OK && !to->disabled) {
         result = lmi_body_join_batch(world, *slot);
     }

@@ -3,14 +3,13 @@
  */
 #include "base/guard.h"
 #include "contact/cleft.h"
-#include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "lattice/lattice_motion.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
-#include "skin/slit.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/solids.h"
 
 #include <string.h>
 
@@ -28,16 +27,9 @@ static const char *filter_fault(const lmi_body *body, const lm_body_filter *filt
         return "an octree that was cut cannot be given a solid";
     }
     bool surface = (body->lattice || body->octree) && body->touch.count > 0;
-    return surface && body->skin.vertex_count == 0
+    return surface && !body->surface && body->skin.vertex_count == 0
                ? "the body was made without a mask and has not kept its mesh: give it a skin first"
                : NULL;
-}
-
-/* The surface that others are to touch: the skin as it was given, or none. */
-static lmi_touch_mesh mesh_of(const lmi_body *body)
-{
-    const lmi_skin *skin = body->grain ? &body->grain->whole : body->slit ? &body->slit->whole : &body->skin;
-    return (lmi_touch_mesh){skin->vertices, skin->triangles, skin->vertex_count, skin->triangle_count};
 }
 
 /* After the filter was put in place: what the body needs for it. False when out of memory; then nothing else has changed. */
@@ -57,8 +49,7 @@ static bool equip(lm_world *world, lmi_body *body, const lm_body_filter *filter)
     if (body->bulk) {
         return !body->octree || lmi_octree_body_face(world, body); /* faces of cuts touch with self_contact only */
     }
-    const lmi_touch_mesh mesh = mesh_of(body);
-    return lmi_body_make_bulk(world, body, &mesh);
+    return !filter->self_contact || lmi_body_need_bulk(world, body);
 }
 
 static void take_filter(lmi_body *body, const lm_body_filter *filter)
@@ -84,7 +75,7 @@ lm_result lm_body_set_filter(lm_world *world, lm_body_id id, const lm_body_filte
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
     take_filter(body, filter);
-    bool ok = equip(world, body, filter);
+    bool ok = equip(world, body, filter) && lmi_body_join_company(world, body);
     if (!ok) {
         take_filter(body, &before);
     } else {

@@ -34,12 +34,14 @@
 #include "world/access.h"
 #include "world/elastic.h"
 #include "world/in_step.h"
+#include "world/solids.h"
 
 /* --- prepare --- */
 
 static bool reserve_all(lm_world *world, double seconds)
 {
     lmi_rigids_prepare(world);
+    lmi_company_find(world);
     if (!lmi_sleep_prepare(world, seconds)) {
         return false;
     }

@@ -113,10 +113,12 @@ typedef struct lmi_body {
     uint32_t group, mask;   /* bits: what it is, and what it touches */
     uint32_t collider_mask; /* the same for groups of colliders */
     bool self_contact;
-    bool faces_rigid;        /* it may touch a collider of a mover that has a mass; found when a step begins */
-    lmi_bulk *bulk;          /* null: it touches no other body, or (fracture) with its particles alone */
-    float penalty;           /* N/m, as in the definition */
-    struct lmi_cubes *cubes; /* depth cube maps of the bulk (touch/cube.h), once they were asked for */
+    bool faces_rigid;          /* it may touch a collider of a mover that has a mass; found when a step begins */
+    lmi_bulk *bulk;            /* null: it touches no other body, or (fracture) with its particles alone */
+    float penalty;             /* N/m, as in the definition */
+    bool company;              /* there is another body that it may touch; found when a step begins (solids.c) */
+    struct lmi_mould *surface; /* the mesh of a lattice whose solid nobody has needed yet; else null */
+    struct lmi_cubes *cubes;   /* depth cube maps of the bulk (touch/cube.h), once they were asked for */
     lm_material material;
     uint64_t user_data;
     lmi_skin skin;
@@ -156,6 +158,7 @@ typedef struct lmi_body {
     struct lmi_fracture *fracture;  /* null: it cannot break */
     struct lmi_slit *slit;          /* of a lattice whose skin blades have cut (skin/slit.h); null: none has */
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
+    struct lmi_ready *ready; /* what its first cut will need, where that was asked for (cut/ready.h); else null */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     lm_dvec3 held_impulse,
@@ -315,16 +318,16 @@ void lmi_body_update_bounds(lmi_body *body);
 /* The same without writing anything down: what getters may do. */
 void lmi_body_find_bounds(const lmi_body *body, lm_vec3 *lower, lm_vec3 *upper);
 
-/* What others touch, where group and mask ask for it: from a mesh, or (no triangles) from the particles. In place of what
- * there was; false when out of memory, then nothing has changed. */
+/* What others touch, where it is needed at once: from a mesh, or (no triangles) from the particles. In place of what there was. Where it
+ * may be needed later a mesh is kept for it. False when out of memory, then nothing has changed. */
 bool lmi_body_make_bulk(lm_world *world, lmi_body *body, const lmi_touch_mesh *mesh);
 void lmi_body_free_bulk(lm_world *world, lmi_body *body);
 
 /* Whether its contacts are found together with those of other bodies (contact/mutual.h). */
 static inline bool lmi_body_meets(const lmi_body *body)
 {
-    return !body->disabled &&
-           (body->bulk || body->faces_rigid || (body->fracture && (body->mask != 0 || body->self_contact)));
+    return !body->disabled && ((body->bulk && (body->company || body->self_contact)) || body->faces_rigid ||
+                               (body->fracture && (body->mask != 0 || body->self_contact)));
 }
 
 /* New weights after pins came or went (`held`: which particles are held, or null); false when out of memory. */

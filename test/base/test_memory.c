@@ -314,6 +314,7 @@ static void add_lattice(accountant *a, lm_world *world, bool failures)
     for (int n = 0; n < 9 * 4 * 2; n++) cells[n] = n % 9 != 4 && (n / 9 % 4 != 2 || n % 9 < 2);
     random_state random = {50};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     lm_body_id body, plastic;
     def.lattice.cells = cells;
@@ -358,6 +359,7 @@ static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_
     uint8_t *cells = malloc(28 * 28 * 30);
     for (int body = 0; body < 4; body++) {
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         def.material.mode = body % 2 ? LM_MODE_RIGID : LM_MODE_LINEAR;
         def.pose.position.x = 3.0 * body;
@@ -412,6 +414,7 @@ static void add_lattices(accountant *a, lm_world *world, bool failures, lm_body_
     }
     ATTEMPT(a, world, failures, lm_world_step(world, FRAME));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f; /* and tetrahedra of the same surface */
     def.tets.vertices = corners;
     def.tets.vertex_count = 8;
@@ -616,6 +619,7 @@ static void absurd_sizes_are_refused(void **context)
     size_t before = a->live;
     lm_vec3 point = {0, 0, 0};
     lm_body_def body_def = lm_body_def_default();
+    body_def.mask = 0;
     body_def.material.hertz = 8.0f;
     lm_body_id body;
     body_def.points = &point;
@@ -638,6 +642,7 @@ static void absurd_sizes_are_refused(void **context)
     static const uint32_t faces[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     static const uint8_t cell = 1;
     lm_body_def lattice = lm_body_def_default();
+    lattice.mask = 0;
     lattice.material.hertz = 8.0f;
     lattice.lattice.vertices = corners, lattice.lattice.vertex_count = 4;
     lattice.lattice.triangles = faces, lattice.lattice.triangle_count = 4;

@@ -106,6 +106,7 @@ static lm_world *make_world(lm_mode mode, uint32_t clusters, lm_body_id *body, u
     lm_world *world;
     assert_int_equal(lm_world_create(&world_def, &world), LM_OK);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = cloud.points;
     def.point_count = cloud.point_count;
     for (int axis = 0; axis < 3; axis++) def.clusters.counts[axis] = clusters;
@@ -200,6 +201,7 @@ static lm_world *make_box(const uint32_t counts[3], uint32_t width, lm_body_id *
     lm_world *world;
     assert_int_equal(lm_world_create(&world_def, &world), LM_OK);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, counts, sizeof def.lattice.counts);
     def.lattice.spacing = 0.1f;
@@ -558,9 +560,10 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(5), "octree");
     assert_string_equal(bench_name(6), "skeleton");
     assert_string_equal(bench_name(7), "snapshot");
-    assert_string_equal(bench_name(8), "polar");
-    assert_string_equal(bench_name(9), "gpu");
-    assert_null(bench_name(10));
+    assert_string_equal(bench_name(8), "calls");
+    assert_string_equal(bench_name(9), "polar");
+    assert_string_equal(bench_name(10), "gpu");
+    assert_null(bench_name(11));
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }

@@ -241,7 +241,7 @@ class CommandLine(Tool):
         self.assertIn('did you mean "crowd"?', self.refuse(1, "run", "crwod"))
         self.assertIn('did you mean "torus"?', self.refuse(1, "shape", "tours", "--out", self.path("x.obj")))
         names = re.search(r"\(expected (.*)\)", self.refuse(1, "bench", "no-such-bench"))[1]
-        self.assertEqual(names, "clusters, contacts, lattice, examples, fracture, octree, skeleton, snapshot, polar, gpu, or all")
+        self.assertEqual(names, "clusters, contacts, lattice, examples, fracture, octree, skeleton, snapshot, calls, polar, gpu, or all")
         self.assertIn(names, self.succeed("bench", "--help"))
         self.assertIn("only 3 frames", self.refuse(1, "run", "modes", "--frames", "3", "--resave", "3"))
         self.assertIn("No such file", self.refuse(1, "run", self.path("missing.json")))

@@ -60,6 +60,7 @@ static void check_regions(const regions *r, uint32_t particles, bool cover)
 static lm_body_def body_of(const lm_vec3 *points, uint32_t count)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = count;
     return def;

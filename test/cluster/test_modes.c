@@ -177,6 +177,7 @@ static void a_long_chain_is_slow(void **context)
             offsets[first + 1] = n;
         }
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = points;
         def.point_count = 4 * slices;
         def.clusters.kind = LM_CLUSTERS_LISTS;
@@ -218,6 +219,7 @@ static void known_ones(void **context)
     lm_vec3 two[8] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {5, 0, 0}, {6, 0, 0}, {5, 1, 0}, {5, 0, 1}};
     uint32_t offsets[3] = {0, 4, 8}, members[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = two;
     def.point_count = 8;
     def.clusters.kind = LM_CLUSTERS_LISTS;

@@ -201,6 +201,7 @@ static void a_soft_ball_rides_a_wave(void **context)
     assert_ok(lm_world_set_substeps(world, 4));
     lm_collider_id id = make_sheet(world);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.vertices = mesh.vertices;
     def.lattice.vertex_count = mesh.vertex_count;
     def.lattice.triangles = mesh.triangles;

@@ -7,6 +7,7 @@ int main(void)
     const lm_vec3 cube[8] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
     lm_world_def world_def = lm_world_def_default();
     lm_body_def body_def = lm_body_def_default();
+    body_def.mask = 0;
     body_def.points = cube;
     body_def.point_count = 8;
     lm_world *world = NULL;

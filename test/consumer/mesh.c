@@ -15,6 +15,7 @@ int main(int argc, char **argv)
     lm_body_id body;
     lm_world_def world_def = lm_world_def_default();
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     lm_skin_def skin = lm_skin_def_default();
     lm_shape_def shape = lm_shape_def_default();
     if (argc != 2) return 2;

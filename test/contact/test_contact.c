@@ -348,6 +348,7 @@ static void planes_of_every_slope_are_met(void **context)
         ref_vec deep = ref_add_scaled(ref_v(0.3, -0.2, 0.1), -0.05, n), high = ref_add_scaled(deep, 3.0, n);
         lm_vec3 points[2] = {to_float(deep), to_float(high)};
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = points;
         def.point_count = 2;
         def.clusters.kind = LM_CLUSTERS_LISTS; /* none: both are free */

@@ -31,6 +31,7 @@ static void a_map_has_the_distances_of_a_box(void **context)
     lm_world *world = make_method(0.0, LM_CONTACT_METHOD_CUBE_MAP, LM_ISA_BEST, 1);
     thing_def def = thing_default(FINE);
     lm_body_id id = put(world, def, 0, 0, 0);
+    put(world, def, 9, 0, 0); /* company: a body alone has no solid */
     steps(world, 1);
     const lmi_body *body = lmi_body_at(world, id.slot - 1);
     assert_non_null(body->cubes);
@@ -58,6 +59,7 @@ static void a_ring_takes_several_maps(void **context)
     def.shape = "torus";
     def.size = (lm_vec3){2, 0.6f, 2};
     lm_body_id id = put(world, def, 0, 0, 0);
+    put(world, def, 9, 0, 0); /* company: a body alone has no solid */
     steps(world, 1);
     lmi_body *body = lmi_body_in_step(world, id.slot - 1);
     assert_true(body->cubes->count > 2);

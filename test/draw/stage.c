@@ -42,6 +42,7 @@ static lm_body_id add_cloud(lm_world *world, lm_dvec3 at)
 {
     lm_vec3 *points = grid_points(5, 5, 5, 0.125);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 125;
     def.clusters.counts[0] = def.clusters.counts[1] = def.clusters.counts[2] = 2;

@@ -124,6 +124,7 @@ static void skins_agree_on_lattices(void **context)
         static const uint32_t triangles[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                                2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         def.lattice.vertices = corners;
         def.lattice.vertex_count = 8;

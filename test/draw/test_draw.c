@@ -132,6 +132,7 @@ static void worlds_may_be_bare(void **context)
         image floor = shoot(world, &settings);
         lm_vec3 point = {0.0f, 0.0f, 0.0f};
         lm_body_def def = lm_body_def_default(); /* a single particle, of no size */
+        def.mask = 0;
         def.points = &point;
         def.point_count = 1;
         def.pose.position.y = 0.4;
@@ -213,6 +214,7 @@ static void a_thousand_bodies(void **context)
     lm_world *world = make_world(0.0);
     lm_vec3 *points = grid_points(2, 2, 2, 0.1);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 8;
     for (int n = 0; n < 1000; n++) {

@@ -222,6 +222,7 @@ static void regions_are_told_apart(void **context)
     lm_world *world = make_world(0.0);
     lm_vec3 *points = grid_points(9, 3, 3, 0.1);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 81;
     def.clusters.counts[0] = 3;

@@ -80,6 +80,7 @@ static void make_surface(surface *s, surface_kind kind)
 static lm_body_def surface_def(const surface *s, float spacing)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.vertices = s->vertices;
     def.lattice.vertex_count = s->vertex_count;
     def.lattice.triangles = s->triangles;
@@ -648,6 +649,7 @@ static void one_cell(void **state)
     (void)state;
     lm_world *world = new_world(1, LM_ISA_BEST);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     lm_body_id body;
     uint32_t broken;

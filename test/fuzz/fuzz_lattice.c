@@ -150,6 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(lm_world_create(&world_def, &world) == LM_OK);
     shape *s = calloc(1, sizeof *s);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     uint32_t choice = take(&in, 1);
     def.lattice.width = take(&in, 1) % 10;
     def.lattice.spacing = choice & 2 ? take_float(&in, true) : (float)(take(&in, 1) % 64) / 32.0f;

@@ -147,6 +147,7 @@ static inline lm_body_id add_lattice(lm_world *world, uint32_t cells, double x, 
     uint8_t *filled = malloc(count);
     memset(filled, 1, count);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = filled;
     def.lattice.counts[0] = def.lattice.counts[1] = def.lattice.counts[2] = cells;
     def.lattice.spacing = 0.1f;

@@ -59,6 +59,7 @@ static lm_body_id add_shape(lm_world *world, const test_case *c, double x, uint6
         cells[n] = is_cell(c->shape, i, j, (uint32_t)(n / c->cells[0] / c->cells[1]), &random);
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, c->cells, sizeof c->cells);
     def.lattice.spacing = 0.1f;
@@ -472,6 +473,7 @@ static void unsupported_worlds(void **state)
     fill(world, &cases[0], ids);
     const lm_vec3 point = {0.0f, 0.0f, 0.0f};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = &point;
     def.point_count = 1;
     def.pose.position.x = -40.0;

@@ -105,6 +105,7 @@ static lm_body_id add_body(lm_world *world, const kind_case *c, double x)
     for (size_t n = 0; n < count; n++)
         cells[n] = is_cell(c->shape, (uint32_t)(n % c->cells[0]), (uint32_t)(n / c->cells[0] % c->cells[1]), &random);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, c->cells, sizeof c->cells);
     def.lattice.spacing = 0.1f;

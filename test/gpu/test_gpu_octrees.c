@@ -117,6 +117,7 @@ static lm_body_id add_grid(lm_world *world, double x)
             (lm_vec3){0.05f * (float)(n % SIDE), 0.05f * (float)(n / SIDE % SIDE), 0.05f * (float)(n / (SIDE * SIDE))};
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = SIDE * SIDE * SIDE;
     def.clusters.counts[0] = def.clusters.counts[1] = def.clusters.counts[2] = 4;

@@ -19,6 +19,7 @@ static lm_body_id add_stairs(lm_world *world, uint32_t width, bool gaps)
         cells[n] = x >= start && x < start + 10 && !(gaps && random_below(&random, 7) == 0);
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, counts, sizeof counts);
     def.lattice.spacing = 0.1f;
@@ -43,6 +44,7 @@ static lm_body_id add_frame(lm_world *world)
         cells[n] = x < 4 || x >= 36 || z < 4 || z >= 36;
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, counts, sizeof counts);
     def.lattice.spacing = 0.1f;
@@ -95,6 +97,7 @@ static lm_body_id add_held_bar(lm_world *world)
     uint8_t cells[80 * 4 * 4];
     memset(cells, 1, sizeof cells);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, counts, sizeof counts);
     def.lattice.spacing = 0.1f;

@@ -114,6 +114,7 @@ static lm_body_id add_body(lm_world *world, const trial *t)
     lm_shape_mesh mesh;
     lm_shape_cloud cloud = {0};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     how.name = shape_names[t->shape];
     how.size = lm_shape_natural_size(how.name);
     how.detail = 6;

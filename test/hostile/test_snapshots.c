@@ -478,6 +478,7 @@ static void riders_far_away(void **context)
                                            2, 6, 7, 2, 7, 3, 0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6};
     lm_world *world = make_world(0.0);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.octree.vertices = bar;
     def.octree.vertex_count = 8;

@@ -12,6 +12,7 @@ static lm_body_id make_bar(lm_world *world, ref_vec at, double hertz)
 {
     lm_vec3 *points = grid_points(6, 2, 2, 0.1);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 24;
     def.mass = 1.0f;

@@ -33,6 +33,7 @@ static inline lattice_cells lattice_cells_make(cells_kind kind, uint32_t x, uint
 static inline lm_body_def lattice_def(const lattice_cells *c, uint32_t width)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = c->is;
     memcpy(def.lattice.counts, c->n, sizeof c->n);
     def.lattice.spacing = (float)CELL;

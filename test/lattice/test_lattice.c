@@ -31,6 +31,7 @@ static cells cells_make(int kind, uint32_t x, uint32_t y, uint32_t z, random_sta
 static lm_body_def def_of(const cells *c, uint32_t width)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = c->is;
     memcpy(def.lattice.counts, c->n, sizeof c->n);
     def.lattice.spacing = 0.25f;

@@ -96,6 +96,7 @@ static lm_body_id make_twin(const lm_world *world, const specimen *s, lm_world *
     assert_ok(lm_body_get_rest_positions(world, s->body, points));
     assert_ok(lm_body_get_masses(world, s->body, masses));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = info.particles;
     def.masses = masses;
@@ -168,6 +169,7 @@ static void make_specimen(lm_world *world, uint32_t index, bool thin, specimen *
     s->material.beta = (float)random_range(&random, 0.0, recoverable ? 0.9 : 0.95);
     s->material.damping = recoverable || random_below(&random, 2) ? 0.0f : (float)random_range(&random, 0.0, 100.0);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     uint8_t *cells = form_make(s->form, def.lattice.counts, &random);
     def.lattice.cells = cells;
     def.lattice.spacing = SPACING;

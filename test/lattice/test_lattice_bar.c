@@ -28,6 +28,7 @@ static lm_body_id make_bar(lm_world *world, const bar *b, uint32_t *tip)
 {
     lm_vec3 vertices[8];
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     lattice_use_box(&def, b->size, vertices);
     def.lattice.spacing = (float)b->spacing;
     def.lattice.width = b->width ? b->width : 1;

@@ -31,6 +31,7 @@ static pair pair_make(const uint32_t n[3], uint32_t width, lm_mode mode, double 
     pair p = {{make_world(-9.81), make_world(-9.81)}, {{0, 0}, {0, 0}}, 0, NULL};
     uint8_t *cells = comb(n);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = cells;
     memcpy(def.lattice.counts, n, sizeof def.lattice.counts);
     def.lattice.spacing = SPACING;
@@ -282,6 +283,7 @@ static void masses_that_differ(void **state)
 static lm_body_def def_of(const uint8_t *cells, uint32_t x, uint32_t y, uint32_t z, uint32_t width, double spacing)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = x, def.lattice.counts[1] = y, def.lattice.counts[2] = z;
@@ -419,6 +421,7 @@ static void meshes_far_away(void **state)
     lm_world *world = make_world(0.0);
     lm_body_id body;
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.vertices = corners, def.lattice.vertex_count = 4;
     def.lattice.triangles = faces, def.lattice.triangle_count = 4;

@@ -15,6 +15,7 @@ static void masses_follow_the_volume(void **context)
     for (int equal = 0; equal < 2; equal++) {
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         def.lattice.cells = c.is;
         memcpy(def.lattice.counts, n, sizeof n);
@@ -53,6 +54,7 @@ static void masses_of_few_cells(void **context)
     const uint8_t one[1] = {1}, diagonal[4] = {1, 0, 0, 1};
     lm_world *world = make_world(0.0);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     float masses[14];
     def.lattice.spacing = 1.0f;
@@ -91,6 +93,7 @@ static void masses_come_from_the_nearest_vertex(void **context)
             for (uint32_t i = 0; i < 3; i++) triangles[3 * n + i] = n + i;
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         def.lattice.vertices = vertices;
         def.lattice.vertex_count = VERTICES;
@@ -147,6 +150,7 @@ static void masses_of_the_caller(void **context)
     float masses[18], read[18];
     lm_world *world = make_world(0.0);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     lm_body_id body;
     def.lattice.cells = c.is;
@@ -172,6 +176,7 @@ static void wrong_values_are_refused(void **context)
     for (int wrong = 0; wrong < 9; wrong++) {
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         lm_body_id body;
         lattice_use_box(&def, (double[]){1.0, 1.0, 1.0}, vertices);

@@ -40,6 +40,7 @@ static lm_body_def lattice_of(shape kind, uint32_t nx, uint32_t ny, uint32_t nz,
     *cells = calloc((size_t)nx * ny * nz, 1);
     for (uint32_t i = 0; i < nx * ny * nz; i++) (*cells)[i] = in_shape(kind, n, i % nx, i / nx % ny, i / nx / ny);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = *cells;
     memcpy(def.lattice.counts, n, sizeof n);
     def.lattice.spacing = (float)SPACING;

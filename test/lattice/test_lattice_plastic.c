@@ -30,6 +30,7 @@ static lm_body_id cluster_twin(lm_world *world, lm_body_id lattice, const lm_bod
     assert_ok(lm_body_get_rest_positions(world, lattice, points));
     assert_ok(lm_body_get_regions(world, lattice, offsets, members));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = info.particles;
     def.mass = from->mass;

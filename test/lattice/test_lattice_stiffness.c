@@ -17,6 +17,7 @@ enum { BODY_BOX, BODY_COMB, BODY_HOLES, BODY_PARTS, BODY_COUNT };
 static lm_body_def lattice_of(int kind, const uint32_t n[3], uint32_t width, random_state *random, uint8_t *cells)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     for (uint32_t i = 0; i < n[0] * n[1] * n[2]; i++) {
         uint32_t x = i % n[0], y = i / n[0] % n[1];
         cells[i] = kind == BODY_BOX || (kind == BODY_COMB && (y % 2 == 0 || x < 2)) ||
@@ -41,6 +42,7 @@ static lm_body_id make_clusters(lm_world *world, lm_body_id lattice, const lm_ma
     assert_ok(lm_body_get_regions(world, lattice, offsets, members));
     assert_ok(lm_body_get_region_stiffness(world, lattice, shares));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = rest;
     def.point_count = info.particles;
     def.masses = masses;
@@ -255,6 +257,7 @@ static void calls_survive_without_memory(void **context)
     lm_world *world;
     assert_ok(lm_world_create(&world_def, &world));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     lattice_use_box(&def, (double[]){2.5, 1.2, 1.2}, vertices);
     def.lattice.spacing = 0.1f;
     def.lattice.width_metres = 0.2f;

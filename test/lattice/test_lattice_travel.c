@@ -21,6 +21,7 @@ static double travel(uint32_t nx, uint32_t ny, uint32_t nz, uint32_t width, lm_d
     memset(cells, 1, count);
     lm_world *world = make_world_with(0.0, LM_ISA_BEST, 2);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = nx, def.lattice.counts[1] = ny, def.lattice.counts[2] = nz;

@@ -30,6 +30,7 @@ static inline specimen make_bar(sampling kind, lm_material material, lm_isa isa)
 {
     specimen s = {.world = make_world_with(0.0, isa, 1), .size = 12 * 0.1};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     uint8_t cells[12 * 3 * 3];
     lm_vec3 *points = grid_points(13, 4, 4, 0.1);
     uint32_t *tets = NULL;

@@ -85,6 +85,7 @@ static double lowest_of(const lm_shape_mesh *mesh)
 static lm_body_id put_on_floor(lm_world *world, const lm_shape_mesh *mesh, int kind, uint32_t particles)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     use_mesh(&def, mesh, kind, particles);
     if (kind == 1) def.octree.spacing = (float)side_of(mesh, particles);
     lm_body_id body = make_body(world, &def);

@@ -145,6 +145,7 @@ static void nonsense_is_refused(void **context)
         assert_ok(lm_world_create(&world_def, &world));
         const lm_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = points;
         def.point_count = 4;
         def.material.hertz = wrong[n].hertz;

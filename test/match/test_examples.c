@@ -236,6 +236,7 @@ static void the_mix_does_not_depend_on_how_the_rest_shape_is_turned(void **conte
         }
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = turned;
         def.point_count = 208;
         def.clusters.kind = LM_CLUSTERS_KMEANS;

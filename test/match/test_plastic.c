@@ -40,6 +40,7 @@ static block make_block(lm_material material, uint32_t clusters)
     lm_vec3 *points = grid_points(ACROSS, ACROSS, ACROSS, SPACING);
     for (int i = 0; i < POINTS; i++) b.rest[i] = to_double(points[i]);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = POINTS;
     def.material = material;
@@ -208,6 +209,7 @@ static void sheets_and_strings_keep_theirs(void **context)
                         still[36] = {{0, 0, 0}};
                 ref_vec held[36];
                 lm_body_def def = lm_body_def_default();
+                def.mask = 0;
                 def.points = points;
                 def.point_count = n;
                 def.material = plastic_material((lm_mode)mode);

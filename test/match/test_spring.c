@@ -31,6 +31,7 @@ static lm_body_id make_pair(lm_world *world, double k)
 {
     lm_vec3 rest[2] = {{0, 0, 0}, {1, 0, 0}}, stretched[2] = {{-0.05f, 0, 0}, {1.05f, 0, 0}};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = rest;
     def.point_count = 2;
     def.mass = 2.0f;

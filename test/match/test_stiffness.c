@@ -72,6 +72,7 @@ static void share_zero_lets_go(void **context)
                 if (i % 6 >= 2 * list && i % 6 < 2 * list + 4) members[n++] = i;
         assert_int_equal(n, 32);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = points;
         def.point_count = 24;
         def.clusters.kind = LM_CLUSTERS_LISTS;
@@ -200,6 +201,7 @@ static void particle_values_are_averaged(void **context)
     float masses[5] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f}, values[5] = {1.0f, 0.5f, 0.0f, 0.25f, 0.75f}, shares[3];
     uint32_t offsets[4] = {0, 2, 5, 6}, members[6] = {0, 1, 1, 2, 3, 4};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 5;
     def.masses = masses;

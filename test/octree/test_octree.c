@@ -86,6 +86,7 @@ static void the_number_of_particles_can_be_asked_for(void **context)
     for (uint32_t wanted = 200; wanted <= 1600; wanted *= 2) {
         lm_world *world = make_world(0.0);
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.material.hertz = 8.0f;
         def.octree.vertices = mesh.vertices;
         def.octree.vertex_count = mesh.vertex_count;

@@ -29,6 +29,7 @@ typedef struct mesh {
 static lm_body_id add_mesh(lm_world *world, const mesh *m, float spacing, uint32_t levels, bool self)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.octree.vertices = m->vertices, def.octree.vertex_count = m->vertex_count;
     def.octree.triangles = m->triangles, def.octree.triangle_count = m->triangle_count;

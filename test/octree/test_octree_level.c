@@ -29,6 +29,7 @@ static lm_body_id add(lm_world *world, const thing *what, lm_vec3 velocity, lm_v
     how.detail = 8;
     assert_ok(lm_shape_make_mesh(&how, &mesh));
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.octree.vertices = mesh.vertices;
     def.octree.vertex_count = mesh.vertex_count;

@@ -50,8 +50,9 @@ static void assert_colour(lm_scene_colours colours, uint8_t r, uint8_t g, uint8_
 static void test_a_colour_is_read(void **state)
 {
     (void)state;
-    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colour\": \"#0a8fF3\", "
-                          "\"label\": \"blue\"}, {\"points\": [[0, 0, 0]]}]}");
+    opened o = open_plain(
+        "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"box\"}, \"colour\": \"#0a8fF3\", "
+        "\"label\": \"blue\"}, {\"points\": [[0, 0, 0]]}]}");
     assert_colour(lm_scene_get_colours(o.scene, 0), 0x0a, 0x8f, 0xf3);
     assert_string_equal(lm_scene_get_body(o.scene, 0).label, "blue");
     assert_int_equal(lm_scene_get_colours(o.scene, 1).count, 0);
@@ -62,8 +63,9 @@ static void test_a_colour_is_read(void **state)
 static void test_copies_take_colours_in_turn(void **state)
 {
     (void)state;
-    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"colours\": [\"#010203\", "
-                          "\"#040506\", \"#070809\"], \"repeat\": {\"grid\": [5, 1, 1], \"spacing\": [2, 2, 2]}}]}");
+    opened o = open_plain(
+        "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"box\"}, \"colours\": [\"#010203\", "
+        "\"#040506\", \"#070809\"], \"repeat\": {\"grid\": [5, 1, 1], \"spacing\": [2, 2, 2]}}]}");
     for (uint32_t i = 0; i < 5; i++) {
         uint8_t first = (uint8_t)(1 + 3 * (i % 3));
         assert_colour(lm_scene_get_colours(o.scene, i), first, first + 1, first + 2);
@@ -76,8 +78,9 @@ static void test_copies_take_colours_in_turn(void **state)
 static void test_models_bring_their_own(void **state)
 {
     (void)state;
-    opened o = open_plain("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"duck\", \"detail\": 8}, \"surface\": "
-                          "{\"detail\": 16}}, {\"shape\": {\"name\": \"duck\", \"detail\": 8}}]}");
+    opened o = open_plain(
+        "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"duck\", \"detail\": 8}, \"surface\": "
+        "{\"detail\": 16}}, {\"mask\": 0, \"shape\": {\"name\": \"duck\", \"detail\": 8}}]}");
     uint32_t details[2] = {16, 8};
     for (int round = 0; round < 2; round++) {
         for (uint32_t i = 0; i < 2; i++) {
@@ -134,7 +137,7 @@ static void test_wrong_colours_are_told_exactly(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         char text[256];
         lm_scene_error error;
-        snprintf(text, sizeof text, "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, %s}]}",
+        snprintf(text, sizeof text, "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"box\"}, %s}]}",
                  wrong[i].field);
         assert_null(lm_scene_open_text("s.json", text, strlen(text), NULL, 0, &error));
         if (strstr(error.text, wrong[i].error) == NULL) fail_msg("%s", error.text);
@@ -159,7 +162,8 @@ static uint64_t hash_after(opened *o, uint32_t frames)
 }
 
 static const char simple[] =
-    "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"at\": [0, 0.6, 0]}, {\"shape\": {\"name\": "
+    "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"box\"}, \"at\": [0, 0.6, 0]}, {\"mask\": 0, "
+    "\"shape\": {\"name\": "
     "\"penguin\"}, \"density\": 300, \"at\": [2, 0.7, 0], \"state\": {\"scale\": [1, 0.8, 1.1]}, \"repeat\": "
     "{\"grid\": [1, 1, 2], \"spacing\": [1, 1, 1], \"vary\": {\"size\": 0.4, \"rotate\": [90, 90, 90]}}}, {\"points\": "
     "[[9, 9, 9]]}], \"colliders\": [{\"shape\": \"plane\"}]}";
@@ -197,10 +201,11 @@ static void test_colours_follow_the_surface(void **state)
 static void test_given_surfaces_stay(void **state)
 {
     (void)state;
-    opened o = open_fine("{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"surface\": {\"detail\": 5}}, "
-                         "{\"shape\": {\"name\": \"box\"}, \"surface\": {\"skin\": \"regions\"}}, "
-                         "{\"shape\": {\"name\": \"box\", \"detail\": 30}}, "
-                         "{\"shape\": {\"name\": \"box\", \"size\": [4, 0.2, 0.2]}}]}");
+    opened o = open_fine(
+        "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"box\"}, \"surface\": {\"detail\": 5}}, "
+        "{\"mask\": 0, \"shape\": {\"name\": \"box\"}, \"surface\": {\"skin\": \"regions\"}}, "
+        "{\"mask\": 0, \"shape\": {\"name\": \"box\", \"detail\": 30}}, "
+        "{\"mask\": 0, \"shape\": {\"name\": \"box\", \"size\": [4, 0.2, 0.2]}}]}");
     assert_int_equal(info_of(&o, 0).skin_triangles, 12 * 5 * 5);
     assert_int_equal(info_of(&o, 1).skin_triangles, 12 * 4 * 4);
     assert_int_equal(info_of(&o, 2).skin_triangles, 12 * 30 * 30);
@@ -211,10 +216,11 @@ static void test_given_surfaces_stay(void **state)
 static uint32_t triangles_of_copies(const char *shape, uint32_t copies)
 {
     char text[256];
-    snprintf(text, sizeof text,
-             "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"%s\"}, \"repeat\": {\"grid\": [%u, 1, 1], "
-             "\"spacing\": [1, 1, 1]}}]}",
-             shape, (unsigned)copies);
+    snprintf(
+        text, sizeof text,
+        "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": \"%s\"}, \"repeat\": {\"grid\": [%u, 1, 1], "
+        "\"spacing\": [1, 1, 1]}}]}",
+        shape, (unsigned)copies);
     opened o = open_fine(text);
     uint32_t each = info_of(&o, 0).skin_triangles;
     close_scene(&o);
@@ -277,7 +283,8 @@ static void test_few_particles_carry_a_fine_surface(void **state)
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         char text[320];
         snprintf(text, sizeof text,
-                 "{\"limber\": 1, \"bodies\": [{\"shape\": {%s}, \"at\": [0, 1.5, 0], \"rotate\": [20, 30, 10]}], "
+                 "{\"limber\": 1, \"bodies\": [{\"mask\": 0, \"shape\": {%s}, \"at\": [0, 1.5, 0], \"rotate\": [20, "
+                 "30, 10]}], "
                  "\"colliders\": [{\"shape\": \"plane\"}]}",
                  bodies[i].shape);
         opened o = open_fine(text);
@@ -300,10 +307,10 @@ static void ignore_line(const char *line, void *user)
 static void test_volume_is_that_of_the_fine_surface(void **state)
 {
     (void)state;
-    opened o =
-        open_fine("{\"limber\": 1, \"gravity\": [0, 0, 0], \"frames\": 2, \"bodies\": [{\"shape\": {\"name\": "
-                  "\"sphere\", \"detail\": 2}}], \"expect\": [{\"measure\": \"volume\", \"greater_than\": 0.999}, "
-                  "{\"measure\": \"volume\", \"less_than\": 1.001}]}");
+    opened o = open_fine(
+        "{\"limber\": 1, \"gravity\": [0, 0, 0], \"frames\": 2, \"bodies\": [{\"mask\": 0, \"shape\": {\"name\": "
+        "\"sphere\", \"detail\": 2}}], \"expect\": [{\"measure\": \"volume\", \"greater_than\": 0.999}, "
+        "{\"measure\": \"volume\", \"less_than\": 1.001}]}");
     hash_after(&o, 2);
     assert_int_equal(lm_scene_check(o.scene, o.world, ignore_line, NULL), 0);
     close_scene(&o);

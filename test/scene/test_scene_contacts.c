@@ -61,7 +61,7 @@ static void groups_and_masks_choose_who_touches(void **context)
     } cases[] = {
         {TWO_BOXES("\"mask\": 1", "\"mask\": 1"), true},
         {TWO_BOXES("\"mask\": 1", "\"mask\": 0"), false},
-        {TWO_BOXES("\"group\": 1", "\"group\": 1"), false},
+        {TWO_BOXES("\"group\": 1", "\"group\": 1"), true},
         {TWO_BOXES("\"group\": 2, \"mask\": 4", "\"group\": 4, \"mask\": 2"), true},
         {TWO_BOXES("\"group\": 2, \"mask\": 2", "\"group\": 4, \"mask\": 4"), false},
         {TWO_BOXES("\"group\": 2147483648, \"mask\": 4294967295", "\"group\": 1, \"mask\": 2147483649"), true},
@@ -184,8 +184,8 @@ static void overlaps_are_measured(void **context)
     (void)context;
     lines l =
         check("{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": ["
-              "{\"name\": \"a\", \"shape\": {\"name\": \"box\", \"size\": [1, 1, 1], \"detail\": 8}},"
-              "{\"name\": \"b\", \"shape\": {\"name\": \"box\", \"size\": [0.5, 0.5, 0.5], \"detail\": 8},"
+              "{\"name\": \"a\", \"mask\": 0, \"shape\": {\"name\": \"box\", \"size\": [1, 1, 1], \"detail\": 8}},"
+              "{\"name\": \"b\", \"mask\": 0, \"shape\": {\"name\": \"box\", \"size\": [0.5, 0.5, 0.5], \"detail\": 8},"
               "\"at\": [0.013, 0.68, 0.007]},"
               "{\"name\": \"c\", \"shape\": {\"name\": \"sphere\"}, \"at\": [3, 0, 0]},"
               "{\"name\": \"d\", \"shape\": {\"name\": \"sphere\", \"size\": [0.2, 0.2, 0.2]}, \"at\": [0.01, 0, 0]}],"
@@ -217,7 +217,7 @@ static void the_surface_has_a_lowest_point(void **context)
     lines l = check(
         "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": ["
         "{\"name\": \"a\", \"shape\": {\"name\": \"sphere\", \"detail\": 12}, \"lattice\": {\"spacing\": 0.3},"
-        "\"at\": [0, 2, 0]}, {\"name\": \"b\", \"points\": [[1, -0.5, 0], [0, 2, 0]]}],"
+        "\"at\": [0, 2, 0]}, {\"name\": \"b\", \"mask\": 0, \"points\": [[1, -0.5, 0], [0, 2, 0]]}],"
         "\"expect\": [" EXPECT("surface_lowest", "a") "," EXPECT("lowest", "a") "," EXPECT("surface_lowest", "b") "]}",
         1);
     assert_near(measured(&l, 0), 1.5, 0.01);
@@ -230,7 +230,7 @@ static void touched_surfaces_are_not_made_finer(void **context)
 {
     (void)context;
     static const char text[] =
-        "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"sphere\"}},"
+        "{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"sphere\"}, \"mask\": 0},"
         "{\"shape\": {\"name\": \"sphere\"}, \"mask\": 1, \"at\": [2, 0, 0]},"
         "{\"shape\": {\"name\": \"sphere\"}, \"contact_points\": \"surface\", \"at\": [4, 0, 0]}]}";
     running plain = start(text, false), fine = start(text, true);

@@ -53,6 +53,7 @@ static lm_body_id make_point(lm_world *world)
 {
     lm_vec3 point = {0, 0, 0};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = &point;
     def.point_count = 1;
     return make_body(world, &def);
@@ -212,6 +213,7 @@ static void weights_fall_with_the_distance(void **context)
     lm_world *world = make_world(0.0);
     lm_vec3 points[6] = {{0, 0.9f, 0}, {1, -1, 0}, {0.5f, 1.5f, 0}, {3, 0, 0}, {-1.2f, 0, 0}, {2.5f, 0, 0}};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 6;
     lm_body_id body = make_body(world, &def);
@@ -338,6 +340,7 @@ static void pins_go_before_bones_and_bones_before_colliders(void **context)
     lm_world *world = make_world(0.0);
     lm_vec3 points[2] = {{0, 1, 0}, {1, 1, 0}};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 2;
     lm_body_id body = make_body(world, &def);
@@ -624,6 +627,7 @@ static void values_are_carried_from_the_nearest_vertices(void **context)
     lm_world *world = make_world(0.0);
     lm_vec3 points[2] = {{0, 0, 0}, {2, 0, 0}};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 2;
     lm_body_id body = make_body(world, &def);

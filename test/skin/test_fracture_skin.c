@@ -105,6 +105,7 @@ static void let_break(lm_world *world, lm_body_id body, const surface *s)
 static lm_body_id fill_surface(lm_world *world, const surface *s, float spacing)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     lm_body_id body;
     def.lattice.vertices = s->vertices;
@@ -121,6 +122,7 @@ static lm_body_id fill_surface(lm_world *world, const surface *s, float spacing)
 static lm_body_id fill_randomly(lm_world *world, random_state *random, const surface *s)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     lm_body_id body;
     uint8_t cells[9 * 8 * 7];

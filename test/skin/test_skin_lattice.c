@@ -42,6 +42,7 @@ static box_mesh make_box(ref_vec half)
 static lm_body_id add_box(lm_world *world, const box_mesh *m, float spacing)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.vertices = m->vertices;
     def.lattice.vertex_count = 24;

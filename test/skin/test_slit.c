@@ -39,6 +39,7 @@ static lm_body_id make_ball(lm_world *world, float spacing, bool open)
         }
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     lm_skin_def skin = lm_skin_def_default();
     lm_body_id body;
     def.lattice.vertices = skin.vertices = vertices;

@@ -464,6 +464,7 @@ static void region_skins_keep_their_thickness(void **context)
                 vertices[i] = to_float(ref_v(half.x * at.x, half.y * at.y, half.z * at.z));
             }
             lm_body_def def = lm_body_def_default();
+            def.mask = 0;
             def.points = points;
             def.point_count = n[0] * n[1] * n[2];
             def.material.mode = (lm_mode)mode;
@@ -497,6 +498,7 @@ static void a_tube_around_a_bent_string_stays_a_tube(void **context)
         vertices[i] = to_float(ref_v(along, thick * cos(angle), thick * sin(angle)));
     }
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = N;
     def.clusters.counts[0] = 7;
@@ -627,6 +629,7 @@ static void region_skins_have_normals_and_survive_snapshots(void **context)
     def.kind = LM_SKIN_KIND_COUNT;
     assert_result(lm_body_set_skin(world, body, &def), LM_ERROR_ARGUMENT);
     lm_body_def free_def = lm_body_def_default();
+    free_def.mask = 0;
     free_def.points = s.points;
     free_def.point_count = s.count;
     free_def.clusters.kind = LM_CLUSTERS_LISTS;

@@ -234,7 +234,7 @@ static void one_radius_of_balls(void **context)
     lm_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     lm_world *world = make_world(0.0), *other = make_world(0.0);
     lm_body_def def = lm_body_def_default();
-    def.points = points, def.point_count = 4, def.mask = 1, def.contact_radius = radius;
+    def.points = points, def.point_count = 4, def.self_contact = true, def.contact_radius = radius;
     make_body(world, &def);
     size_t size = lm_world_save_size(world), at[8], found = 0;
     uint8_t *bytes = malloc(size);

@@ -30,6 +30,7 @@ static inline void boxes_add(boxes *b, lm_vec3 low, lm_vec3 high)
 static inline lm_body_def boxes_octree(const boxes *b, float spacing, uint32_t levels, float width)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.octree.vertices = b->vertices;
     def.octree.vertex_count = 8 * b->count;

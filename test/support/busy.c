@@ -94,6 +94,7 @@ static void add_lattices(busy *b)
         static const uint32_t sizes[3][3] = {{9, 3, 1}, {4, 4, 4}, {18, 6, 1}};
         uint8_t cells[9 * 18];
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         memcpy(def.lattice.counts, sizes[kind], sizeof sizes[kind]);
         for (uint32_t n = 0; n < sizes[kind][0] * sizes[kind][1] * sizes[kind][2]; n++) {
             uint32_t x = n % sizes[kind][0], y = n / sizes[kind][0] % sizes[kind][1];

@@ -40,6 +40,7 @@ void hanging_add(const hanging_bar *b, lm_world *world, lm_body_id *body)
     lm_vec3 vertices[8];
     float sizes[8];
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     use_mesh(b, &def, vertices, sizes);
     def.material = b->material;
     def.density = (float)b->density;

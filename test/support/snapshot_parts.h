@@ -45,6 +45,7 @@ static inline lm_body_id make(lm_world *world, const lm_body_def *def)
 static inline lm_body_def cloud_def(lm_mode mode, float yield)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.points = cloud;
     def.point_count = COUNT_OF(cloud);
@@ -60,6 +61,7 @@ static inline lm_body_def comb_def(lm_mode mode, uint32_t width)
 {
     static const uint8_t cells[] = {1, 0, 1, 0, 1, 1, 1, 1, 1, 1};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = 5, def.lattice.counts[1] = 2, def.lattice.counts[2] = 1;
@@ -74,6 +76,7 @@ static inline lm_body_def bar_def(void)
 {
     static const uint8_t cells[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.lattice.cells = cells;
     def.lattice.counts[0] = 4, def.lattice.counts[1] = 2, def.lattice.counts[2] = 2;
@@ -87,6 +90,7 @@ static inline lm_body_def tets_def(void)
     static const lm_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1}};
     static const uint32_t tets[] = {0, 1, 2, 3, 1, 2, 3, 4};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.tets.vertices = points;
     def.tets.vertex_count = 5;
@@ -99,6 +103,7 @@ static inline lm_body_def tets_def(void)
 static inline lm_body_def octree_def(uint32_t levels)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.octree.vertices = cube_vertices;
     def.octree.vertex_count = 8;
@@ -112,6 +117,7 @@ static inline lm_body_def octree_def(uint32_t levels)
 static inline lm_body_def box_def(void)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.points = cube_vertices;
     def.point_count = 8;

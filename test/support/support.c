@@ -183,6 +183,7 @@ static void use_lists(sample *s, random_state *random)
 sample sample_make(sample_kind kind, random_state *random)
 {
     sample s = {.def = lm_body_def_default()};
+    s.def.mask = 0; /* several pass through each other */
     switch (kind) {
     case SAMPLE_BOX: use_grid(&s, 4, 3, 3); break;
     case SAMPLE_BLOB: use_blob(&s, random, 40); break;
@@ -266,6 +267,7 @@ lm_body_id make_particle(lm_world *world, ref_vec at, ref_vec velocity, const lm
     def.points = &point;
     def.point_count = 1;
     def.contact_radius = (float)radius;
+    def.mask = 0;
     def.pose.position = to_dvec3(at);
     def.velocity = to_float(velocity);
     if (material != NULL) def.material = *material;

@@ -148,6 +148,7 @@ static void an_inverted_mesh_is_turned(void **context)
 static lm_body_def surface_def(const lm_shape_mesh *mesh, float spacing, uint32_t particles)
 {
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.material.hertz = 8.0f;
     def.tets.vertices = mesh->vertices;
     def.tets.vertex_count = mesh->vertex_count;
@@ -567,6 +568,7 @@ static void equals_clusters_with_the_same_rings(void **context)
         tets_told t = told_of(world, body);
         if (k == 1) {
             lm_body_def def = lm_body_def_default();
+            def.mask = 0;
             def.material.hertz = 8.0f;
             def.points = t.rest;
             def.point_count = t.info.particles;

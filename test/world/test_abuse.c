@@ -287,6 +287,7 @@ static void make_specimen(lm_world *world, uint32_t index, specimen *s)
     if (recoverable && random_below(&random, 2)) s->maker = LM_CLUSTERS_LISTS; /* the ones sure to share half */
     make_cloud(s, &random);
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = s->points;
     def.point_count = s->count;
     def.material = s->material = random_material(&random, recoverable);

@@ -92,6 +92,7 @@ static void cells_overlap_as_asked(void **context)
     lm_world *world = make_world(0.0);
     for (int by_size = 0; by_size < 2; by_size++) {
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = line;
         def.point_count = 10;
         def.clusters.overlap = 0.25f;
@@ -183,6 +184,7 @@ static void particles_in_no_region_are_free(void **context)
     lm_vec3 points[6] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {5, 5, 5}, {-3, 0, 2}};
     uint32_t offsets[2] = {0, 4}, members[4] = {0, 1, 2, 3};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 6;
     def.clusters.kind = LM_CLUSTERS_LISTS;
@@ -239,6 +241,7 @@ static void smallest_regions_hold_together(void **context)
         for (int mode = 0; mode < LM_MODE_COUNT; mode++) {
             random_state random = {(uint64_t)(20 + shape)};
             lm_body_def def = lm_body_def_default();
+            def.mask = 0;
             def.points = shapes[shape];
             def.point_count = counts[shape];
             def.material.mode = (lm_mode)mode;
@@ -639,6 +642,7 @@ static void cells_are_counted_along_their_axes(void **context)
     for (uint32_t i = 0; i < 24; i++) /* one in each cell of 2 x 3 x 4 */
         points[i] = (lm_vec3){(float)(i % 2), (float)(i / 2 % 3), (float)(i / 6)};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = points;
     def.point_count = 24;
     def.clusters.counts[0] = 2;

@@ -130,6 +130,7 @@ static uint64_t hash_of_large_bodies(uint32_t workers)
     lm_world *world = make_world_with(-9.81, LM_ISA_BEST, workers);
     for (int k = 0; k < 12; k++) {
         lm_body_def def = lm_body_def_default();
+        def.mask = 0;
         def.points = points;
         def.point_count = 13 * 12 * 12;
         def.material.mode = (lm_mode)(k % LM_MODE_COUNT);

@@ -12,6 +12,7 @@ static lm_body_id make_free_particle(lm_world *world, ref_vec at, ref_vec veloci
 {
     lm_vec3 point = {0, 0, 0};
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.points = &point;
     def.point_count = 1;
     def.mass = (float)mass;

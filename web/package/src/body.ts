@@ -44,7 +44,7 @@ export interface BodyOptions extends PoseOptions {
     contactRadius?: number;
     /** Bits; default 1. */
     group?: number;
-    /** Bits of groups that it touches; default 0: colliders only. */
+    /** Bits of groups that it touches; default all; 0: colliders only. */
     mask?: number;
     selfContact?: boolean;
     velocity?: Vector;
