@@ -51,6 +51,7 @@ static lm_body_id make_lattice(lm_world *world, uint32_t n, uint32_t cells)
     memset(filled, 1, (size_t)cells * cells * cells);
     filled[n % cells] = 0;
     lm_body_def def = lm_body_def_default();
+    def.mask = 0;
     def.lattice.cells = filled;
     def.lattice.counts[0] = def.lattice.counts[1] = def.lattice.counts[2] = cells;
     def.lattice.spacing = 0.1f;

@@ -191,9 +191,9 @@ static void many_points(void **context)
     def.material.hertz = 8.0f;
     def.points = points;
     def.point_count = COUNT;
-    def.mask = 1;
+    def.self_contact = true; /* its solid is made at once */
     make_body_of(&def, false, 0, "a cloud in one cluster");
-    def.mask = 0;
+    def.self_contact = false;
     def.clusters.kind = LM_CLUSTERS_KMEANS;
     def.clusters.count = 1000;
     def.clusters.rings = 1;
