@@ -257,13 +257,15 @@ export class Stage {
         this.controls.update();
     }
 
-    /** How far to the sides bodies are, as seen from the camera: the largest tangent. */
+    /** How far to the sides bodies are, as seen from the camera: the largest tangent. What is far beyond a wide picture comes later. */
     sideways() {
+        const beyond = (16 / 9) * Math.tan((this.wideFov * Math.PI) / 360);
         this.camera.lookAt(this.controls.target);
         this.camera.updateMatrixWorld();
         let most = 0;
         for (const body of this.session.world.bodies()) {
-            const { lower, upper } = body.info();
+            const { lower, upper, centre } = body.info(), middle = new THREE.Vector3().copy(centre).applyMatrix4(this.camera.matrixWorldInverse);
+            if (Math.abs(middle.x) > -beyond * middle.z) continue;
             for (let n = 0; n < 8; n++) {
                 const seen = new THREE.Vector3(n & 1 ? upper.x : lower.x, n & 2 ? upper.y : lower.y, n & 4 ? upper.z : lower.z).applyMatrix4(this.camera.matrixWorldInverse);
                 if (seen.z < 0) most = Math.max(most, Math.abs(seen.x / seen.z));
