@@ -1770,7 +1770,7 @@ typedef struct lm_cut_info {
 /* Cuts a body. A blade without triangles, with triangles without an area, or beside the body cuts nothing. `info` may
  * be null. LM_ERROR_ARGUMENT (a body with examples or on a skeleton, a skin without an inside, a blade that is not
  * finite), LM_ERROR_LIMIT (more than LM_MAX_PARTICLES, or a lattice whose lists would be too long) or LM_ERROR_MEMORY;
- * then nothing has changed, but that a lattice may have been given the links that its first cut needs. */
+ * then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
 /* Makes the skin of an octree, or what is connected in clusters and tetrahedra, ready to be cut, so that the first cut

@@ -198,10 +198,10 @@ void lmi_company_find(lm_world *world)
     LMI_POOL_EACH(&world->bodies, n)
     {
         const lmi_body *body = lmi_body_at(world, n);
-        kind *known = find_kind(kinds, count, body);
         if (body->disabled || body->mask == 0) {
             continue;
         }
+        kind *known = find_kind(kinds, count, body);
         if (known) {
             known->several = true;
         } else if (count < MOST_KINDS) {

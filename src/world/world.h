@@ -158,7 +158,7 @@ typedef struct lmi_body {
     struct lmi_fracture *fracture;  /* null: it cannot break */
     struct lmi_slit *slit;          /* of a lattice whose skin blades have cut (skin/slit.h); null: none has */
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
-    struct lmi_ready *ready; /* what its first cut will need, where that was asked for (cut/ready.h); else null */
+    struct lmi_ready *ready;        /* what it will need later, made beforehand (cut/ready.h); else null */
     uint32_t contacts;
     lm_dvec3 outside_impulse; /* N s in this call of lm_world_step */
     lm_dvec3 held_impulse,
