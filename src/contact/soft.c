@@ -72,7 +72,8 @@ static void start_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
     v3 n = v3_load(b->normal, lane);
     vf deep = vf_select(vf_lt(zero, seen.load), seen.load, vf_set1(INFINITY));
     vf approach = zero - v3_dot(seen.v, n),
-       limit = h * (vf_set1(LMI_PART_SPEED) + vf_set1(1.5f) * vf_max(approach, zero));
+       limit = vf_max(h * (vf_set1(LMI_PART_SPEED) + vf_set1(1.5f) * vf_max(approach, zero)),
+                      vf_set1(2.0f) * vf_load(b->share + lane));
     vf bounces = vf_load(b->bounce + lane) * approach, depth = vf_min(vf_load(b->level + lane), limit),
        came = h * approach;
     vf bounce = vf_select(vf_lt(vf_set1((float)LMI_BOUNCE_SPEED), approach), bounces, zero);

@@ -90,6 +90,13 @@ static inline float lmi_work_share(double a, double b, double slack)
     return (float)(a > 0.0 ? (a + root) / b : 2.0 * slack / (root - a));
 }
 
+/* The depth that counts in a substep: what is deeper comes out later. At least twice of what may stay: of less, nothing would be put out
+ * of large bodies and in short substeps. */
+static inline float lmi_soft_depth(float depth, float approach, float left, float h)
+{
+    return lmi_minf(depth, lmi_maxf(h * (LMI_PART_SPEED + 1.5f * lmi_maxf(approach, 0.0f)), 2.0f * left));
+}
+
 /* The share of the way it came that a contact takes back: what lies below the surface. */
 static inline float lmi_soft_share(float depth, float approach, float h)
 {

@@ -157,6 +157,12 @@ static uint16_t keep_refs(const lmi_solver *s, size_t at, const lmi_push *push, 
 /* Whether a wall has cut short the way of a. */
 static bool is_halted(const lmi_push *a, const lmi_push *b) { return !b && a->body && a->body->halted; }
 
+/* How deep what rests may stay. */
+static float left_of(const lmi_stiff *c)
+{
+    return LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
+}
+
 /* What follows from where the sides of a contact are and how fast a comes, seen from b: u, and `changes`: where what can be moved is. */
 static void begin_solving(const lmi_solver *s, lmi_stiff *c, quad u, quad changes, float restitution)
 {
@@ -175,7 +181,7 @@ static void begin_solving(const lmi_solver *s, lmi_stiff *c, quad u, quad change
     c->watched = c->depth < 0.0f && c->approach > (float)LMI_BOUNCE_SPEED;
     c->idle = c->watched || !(c->deep > 0.0f);
     if (c->b) {
-        c->depth = lmi_minf(c->depth, s->h * (LMI_PART_SPEED + 1.5f * lmi_maxf(c->approach, 0.0f)));
+        c->depth = lmi_soft_depth(c->depth, c->approach, left_of(c), s->h);
     }
     c->level = c->depth + quad_dot(changes, c->normal);
 }
@@ -373,7 +379,7 @@ static void take_back_all(const lmi_solver *s, lmi_stiff *c)
 {
     c->shifted = s->h * c->pressed;
     give_shift(s, c, c->shifted * c->normal + s->h * c->braked);
-    c->level -= LMI_LEFT * (float)(c->a->body ? c->a->body->rest_size : c->a->mover->size);
+    c->level -= left_of(c);
 }
 
 static void take_back(const lmi_solver *s, lmi_stiff *c)
@@ -390,7 +396,7 @@ static void take_back(const lmi_solver *s, lmi_stiff *c)
         c->level += share * s->h * c->bounce; /* so far has it come since it bounced */
         give_shift(s, c, c->shifted * c->normal + slid * c->braked);
     }
-    c->level -= LMI_LEFT * (float)c->a->body->rest_size;
+    c->level -= left_of(c);
 }
 
 static float sweep_position(const lmi_solver *s, lmi_stiff *c)

@@ -175,7 +175,7 @@ static void plain_begin(const heap *h, plain *p, uint32_t count)
         see(h, c, p->v, true, u);
         see(h, c, p->x, false, at);
         double approach = -dot(u, c->normal), came = SECONDS * approach;
-        double depth = fmin(c->depth, SECONDS * (LMI_PART_SPEED + 1.5 * fmax(approach, 0.0)));
+        double depth = fmin(c->depth, fmax(SECONDS * (LMI_PART_SPEED + 1.5 * fmax(approach, 0.0)), 2.0 * LMI_LEFT));
         p->bounce[k] = approach > LMI_BOUNCE_SPEED ? c->restitution * approach : 0.0;
         p->share[k] = came > 0.0 ? fmin(depth / came, 1.0) : 0.0;
         p->level[k] = depth + dot(at, c->normal) - LMI_LEFT;

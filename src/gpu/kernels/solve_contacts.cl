@@ -287,9 +287,9 @@ static float plain_of(const holds *o, const lmi_gpu_contact *c, __global const f
     return a + c->ratio * b;
 }
 
-/* Approach and what follows from it: contact/take.c. */
-static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const float4 *x,
-                          __global const float4 *v, float restitution, float h, lmi_gpu_contact *c)
+/* Approach and what follows from it: contact/take.c. body: that of a. */
+static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const lmi_gpu_body *body,
+                          __global const float4 *x, __global const float4 *v, float restitution, float h, lmi_gpu_contact *c)
 {
     const bool other = c->b != LMI_GPU_NONE;
     const float rigid_a = pushes[c->a].rigid, rigid_b = other ? pushes[c->b].rigid : 0.0f;
@@ -313,7 +313,7 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
         c->live = c->deep > 0.0f ? c->live : LMI_GPU_NEAR; /* nothing can move it */
     }
     if (other || !whole) {
-        c->depth = fmin(c->depth, h * (LMI_PART_SPEED + 1.5f * fmax(c->approach, 0.0f)));
+        c->depth = lmi_soft_depth(c->depth, c->approach, LMI_LEFT * (float)body->rest_size, h);
     }
     c->level = c->depth + quad_dot(at_a - at_b, c->normal);
 }
@@ -394,7 +394,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.off = quad_of(0.0f, 0.0f, 0.0f);
     if (b == LMI_GPU_NONE) {
         restitution = meet_wall(&view, body, now[c.point], sum_point(&o, c.point, v), (float)slop_of(body, fall), &c);
-        begin_contact(&o, pushes, x, v, restitution, h, &c);
+        begin_contact(&o, pushes, body, x, v, restitution, h, &c);
         c.slot = 0;
         contacts[n] = c;
         return;
@@ -423,7 +423,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     grip(&s, &o, map_across, map, cells, b, &in, x, &c);
     quad held = sum_other(&o, &c, x);
     c.off += quad_of(in.at[0] - held.x, in.at[1] - held.y, in.at[2] - held.z);
-    begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
+    begin_contact(&o, pushes, body, x, v, (float)bounce, h, &c);
     c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
     contacts[n] = c;
 }

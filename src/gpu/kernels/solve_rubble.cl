@@ -231,7 +231,7 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
         lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
         c.friction = (float)friction;
         c.ratio = (float)(meeters[a].mean_mass / meeters[b].mean_mass);
-        begin_contact(&o, pushes, x, v, (float)bounce, h, &c);
+        begin_contact(&o, pushes, body, x, v, (float)bounce, h, &c);
         c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
         contacts[at] = c;
         touched[a].touched = touched[b].touched = 1; /* whoever writes it */
