@@ -323,8 +323,9 @@ LM_API uint32_t lm_world_get_colliders(const lm_world *world, lm_collider_id *id
  *
  * Or stiffness is given in physical units: `young` (Pa) and `poisson`, region by region, so that it is the same everywhere in
  * a body and does not change with the sampling, the spacing or the width of regions, nor where cells are divided, joined or
- * cut. `sag` is the same for people who do not know pascals: the share of its height by which a column as tall as the body
- * sinks under its own weight (at 9.81 m/s²): young = density 9.81 height / (2 sag). A substep of h seconds reaches
+ * cut. `sag` is the same for people who do not know pascals: the share of its height by which the body sinks under its own
+ * weight, as it was put into the world (at 9.81 m/s²). For an even column that is young = density 9.81 height / (2 sag); of other
+ * shapes what is above thin parts counts, and what would make them buckle. A substep of h seconds reaches
  * young = (1 - 2 poisson) density <x²>/h², where <x²> is about a third of the square of a region's half-width: more
  * substeps and wider regions reach more, and lm_body_info says how many. It holds for bodies whose regions overlap densely
  * (lattices, octrees, tetrahedra). Of clusters it is the nearest that can be said: of each along its longest axis, of a few

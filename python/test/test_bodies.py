@@ -146,6 +146,11 @@ class State(unittest.TestCase):
             body.material = limber.Material(mode="liquid")
         with self.assertRaises(limber.ArgumentError):
             body.material = limber.Material(hertz=float("nan"))
+        for wrong, says in (({"young": 1e4, "poisson": 0.5}, "poisson must be 0 to 0.46"), ({"young": 1e4, "poisson": -0.1}, "poisson"),
+                            ({"young": float("nan")}, "young must be"), ({"young": 1e4, "hertz": 8.0}, "hertz and young are both given"),
+                            ({"young": 1e4, "sag": 0.1}, "young and sag are both given")):
+            with self.assertRaisesRegex(limber.ArgumentError, says):
+                body.material = limber.Material(**wrong)
         self.assertEqual(body.material.friction, 0.25)
 
     def test_stiffness(self):

@@ -68,7 +68,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->damping_every = body->material.damping_every;
     to->damping_turn = body->damping_turn;
     to->beta = body->material.beta;
-    to->beyond = lmi_elastic_beyond(&body->material);
+    to->beyond = lmi_elastic_beyond(body);
     to->contact_radius = body->contact_radius;
     to->mean_mass = (float)body->mean_mass;
     to->friction = body->material.friction;

@@ -306,7 +306,7 @@ void lmi_lattice_prepare(const lmi_step *step, lmi_body *body)
     }
     to->stretch = body->material.mode == LM_MODE_LINEAR;
     to->beta = body->material.beta;
-    to->beyond = lmi_elastic_beyond(&body->material);
+    to->beyond = lmi_elastic_beyond(body);
     to->damping = body->damping_now;
     if (body->damping_now > 0.0f && body->material.damping_kind == LM_DAMPING_REGIONAL) {
         to->regional = true;

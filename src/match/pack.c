@@ -266,7 +266,7 @@ static void fill_lane(const lmi_body *body, const lane *l, lmi_pack *p)
 static void fill_material(const lmi_body *body, float *constants)
 {
     constants[LMI_CONSTANT_BETA * LMI_BLOCK] = body->material.beta;
-    constants[LMI_CONSTANT_BEYOND * LMI_BLOCK] = lmi_elastic_beyond(&body->material);
+    constants[LMI_CONSTANT_BEYOND * LMI_BLOCK] = lmi_elastic_beyond(body);
     constants[LMI_CONSTANT_YIELD * LMI_BLOCK] = lmi_yield_bound(body->material.yield);
 }
 

@@ -545,6 +545,7 @@ bool lmi_octree_body_weigh(lm_world *world, lmi_body *body, const bool *held)
             w.regions[leaf].square = w.square[leaf];
         }
         body->square = lmi_elastic_least(w.regions, t->leaf_count);
+        body->spread = 1.0;
         ok = lmi_octree_lanes_make(&lanes, memory, body, w.rest, w.regions, w.region_mass);
     }
     if (ok) {

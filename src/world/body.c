@@ -404,6 +404,7 @@ static void make_regions(lmi_body *body, float *weights)
     }
     lmi_elastic_take_shape(body, &shape);
     body->square = lmi_elastic_least(body->regions, body->region_count);
+    lmi_elastic_take_spread(body);
     body->tuned_step = 0.0;
 }
 

@@ -4,6 +4,7 @@
 #include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 #include "world/body.h"
+#include "world/load.h"
 
 #include <string.h>
 
@@ -11,6 +12,9 @@
 #define GRAVITY 9.81
 #define MOST_BETA 0.95         /* beyond it the volume is kept by too much for a step */
 #define LEAST_HELD (1.0 / 9.0) /* share of a region that a layer of particles is, at the surface, at width 4 */
+#define LEAST_SPREAD 0.5       /* with less, what is beyond the fit of a region would be too free */
+#define RESTS 5.0              /* powers of e by which a body of which nothing is said has lost its swing */
+#define REST_SECONDS 3.0       /* within this time */
 #define SAMPLED 4096u          /* regions of a lattice whose second moment is found */
 
 lm_stiffness lmi_stiffness_of(const lm_material *m)
@@ -48,12 +52,18 @@ lm_material lmi_material_resolved(const lm_material *material)
     return m;
 }
 
+/* Of a mesh, and nothing is said of its stiffness. */
+static bool is_default(const lm_body_def *def)
+{
+    const lm_material *m = &def->material;
+    bool meshed = def->lattice.triangles || def->octree.triangles || def->tets.triangles;
+    return meshed && m->stiffness == LM_STIFFNESS_GIVEN && m->hertz == 0.0f && m->young == 0.0f && m->sag == 0.0f;
+}
+
 lm_material lmi_material_of(const lm_body_def *def)
 {
     lm_material m = def->material;
-    bool meshed = def->lattice.triangles || def->octree.triangles || def->tets.triangles;
-    bool given = m.stiffness != LM_STIFFNESS_GIVEN || m.hertz != 0.0f || m.young != 0.0f || m.sag != 0.0f;
-    if (meshed && !given) {
+    if (is_default(def)) {
         m.sag = LM_DEFAULT_SAG;
     }
     return lmi_material_resolved(&m);
@@ -141,7 +151,8 @@ static mesh mesh_of(const lm_body_def *def)
     return (mesh){def->tets.vertices, def->tets.triangles, def->tets.triangles ? def->tets.triangle_count : 0};
 }
 
-static void measure(lmi_body *body, const lm_body_def *def)
+/* Returns the volume that the particles stand for. */
+static double measure(lmi_body *body, const lm_body_def *def)
 {
     double cells = volume_of_cells(body), low = INFINITY, high = -INFINITY;
     mesh m = mesh_of(def);
@@ -162,6 +173,7 @@ static void measure(lmi_body *body, const lm_body_def *def)
     }
     double least = 0.01 * body->rest_size;
     body->height = high - low > least ? high - low : least > 0.0 ? least : 1.0;
+    return cells;
 }
 
 /* --- second moments --- */
@@ -201,27 +213,38 @@ static double counts(const lmi_body *body, uint32_t place, bool alike)
     return alike ? 1.0 : body->lattice ? body->mass[place] / body->lattice->shape.degree[place] : body->mass[place];
 }
 
-/* Of some particles, by their masses or all alike, around one of them or (LMI_NONE) around none. */
+typedef struct particle_moments {
+    double mass, covariance[9]; /* about the middle */
+    lm_dvec3 middle;
+} particle_moments;
+
+/* Of some particles, by their masses or all alike. */
+static particle_moments moments_of(const lmi_body *body, const uint32_t *members, uint32_t count, bool alike)
+{
+    particle_moments of = {0};
+    for (uint32_t n = 0; n < count; n++) {
+        double m = counts(body, members[n], alike);
+        of.mass += m;
+        of.middle = dvec_add(of.middle, dvec_scale(dvec_from(body->rest[members[n]]), m));
+    }
+    of.middle = dvec_scale(of.middle, 1.0 / of.mass);
+    for (uint32_t n = 0; n < count; n++) {
+        lm_dvec3 d = dvec_sub(dvec_from(body->rest[members[n]]), of.middle);
+        double p[3] = {d.x, d.y, d.z}, share = counts(body, members[n], alike) / of.mass;
+        for (int i = 0; i < 9; i++) {
+            of.covariance[i] += share * p[i / 3] * p[i % 3];
+        }
+    }
+    return of;
+}
+
+/* Around one of them or (LMI_NONE) around none. */
 static double square_of(const lmi_body *body, const uint32_t *members, uint32_t count, uint32_t around, bool alike,
                         lmi_elastic_shape *shape)
 {
-    double mass = 0.0, covariance[9] = {0};
-    lm_dvec3 middle = lm_dvec3_zero();
-    for (uint32_t n = 0; n < count; n++) {
-        double m = counts(body, members[n], alike);
-        mass += m;
-        middle = dvec_add(middle, dvec_scale(dvec_from(body->rest[members[n]]), m));
-    }
-    middle = dvec_scale(middle, 1.0 / mass);
-    for (uint32_t n = 0; n < count; n++) {
-        lm_dvec3 d = dvec_sub(dvec_from(body->rest[members[n]]), middle);
-        double p[3] = {d.x, d.y, d.z}, share = counts(body, members[n], alike) / mass;
-        for (int i = 0; i < 9; i++) {
-            covariance[i] += share * p[i / 3] * p[i % 3];
-        }
-    }
-    lm_dvec3 off = around == LMI_NONE ? lm_dvec3_zero() : dvec_sub(middle, dvec_from(body->rest[around]));
-    return lmi_elastic_square_of(covariance, off, mass, shape);
+    particle_moments of = moments_of(body, members, count, alike);
+    lm_dvec3 off = around == LMI_NONE ? lm_dvec3_zero() : dvec_sub(of.middle, dvec_from(body->rest[around]));
+    return lmi_elastic_square_of(of.covariance, off, of.mass, shape);
 }
 
 double lmi_elastic_square(const lmi_body *body, uint32_t r, lmi_elastic_shape *shape)
@@ -229,6 +252,45 @@ double lmi_elastic_square(const lmi_body *body, uint32_t r, lmi_elastic_shape *s
     uint32_t first = body->region_offsets[r], count = body->region_offsets[r + 1] - first;
     bool ring = body->tet_count > 0 && body->region_count == body->particle_count && !body->grain;
     return square_of(body, body->members + first, count, ring ? body->place[r] : LMI_NONE, false, shape);
+}
+
+static double spread_of(double too_much, double square)
+{
+    double spread = square > 0.0 ? 1.0 - too_much / square : 1.0;
+    return spread > LEAST_SPREAD ? spread : LEAST_SPREAD;
+}
+
+/* 4/5 of the mean variance along an axis of the corners of tetrahedra, by their volumes. */
+static double lumped_of_tets(const lmi_body *body)
+{
+    double sum = 0.0, volume = 0.0;
+    for (size_t n = 0; n < body->tet_count; n++) {
+        lm_dvec3 at[4], middle = lm_dvec3_zero();
+        double squares = 0.0;
+        for (int i = 0; i < 4; i++) {
+            at[i] = dvec_from(body->rest[body->tets[4 * n + (size_t)i]]);
+            middle = dvec_add(middle, dvec_scale(at[i], 0.25));
+        }
+        for (int i = 0; i < 4; i++) {
+            lm_dvec3 d = dvec_sub(at[i], middle);
+            squares += 0.25 * dvec_dot(d, d) / 3.0;
+        }
+        double six = fabs(dvec_dot(dvec_sub(at[1], at[0]), dvec_cross(dvec_sub(at[2], at[0]), dvec_sub(at[3], at[0]))));
+        sum += 0.8 * squares * six;
+        volume += six;
+    }
+    return volume > 0.0 ? sum / volume : 0.0;
+}
+
+void lmi_elastic_take_spread(lmi_body *body)
+{
+    double sum = 0.0, mass = 0.0;
+    for (uint32_t r = 0; body->tet_count && r < body->region_count; r++) {
+        double m = body->regions[r].inverse_mass > 0.0f ? 1.0 / (double)body->regions[r].inverse_mass : 0.0;
+        sum += m * body->regions[r].square;
+        mass += m;
+    }
+    body->spread = body->tet_count && mass > 0.0 ? spread_of(lumped_of_tets(body), sum / mass) : 1.0;
 }
 
 double lmi_elastic_least(const lmi_region *regions, uint32_t count)
@@ -255,14 +317,67 @@ static double square_of_lattice(lmi_body *body)
     return fullest > 0.0 ? fullest : 1.0;
 }
 
+/* --- what bears its weight --- */
+
+static void add_lattice(lmi_load *load, const lmi_body *body)
+{
+    uint32_t every = 1 + body->particle_count / SAMPLED;
+    for (uint32_t n = 0; n < body->particle_count; n += every) {
+        uint32_t in[SIDE * SIDE * SIDE], count = lmi_lattice_region(&body->lattice->shape, body->place[n], in);
+        particle_moments m = moments_of(body, in, count, false);
+        lmi_load_add(load, m.mass, m.middle, m.covariance, body->square);
+    }
+}
+
+static void add_regions(lmi_load *load, const lmi_body *body)
+{
+    for (uint32_t r = 0; r < body->region_count; r++) {
+        const lmi_region *region = &body->regions[r];
+        double c[9] = {0}, whole = region->extent[0] * region->extent[0];
+        for (int i = 0; i < 27; i++) { /* axes diag(extent²) axes^T */
+            int row = i / 9, column = i / 3 % 3, k = i % 3;
+            double d = region->extent[k];
+            c[3 * row + column] += region->axes.m[row][k] * region->axes.m[column][k] * d * d;
+        }
+        if (region->inverse_mass > 0.0f && whole > 0.0) {
+            lmi_load_add(load, 1.0 / (double)region->inverse_mass, region->centre, c, whole);
+        }
+    }
+}
+
+/* In place of the height of a body, that of the column that sinks as it does. False when out of memory. */
+static bool find_column(lm_world *world, lmi_body *body, const lm_body_def *def, double cells)
+{
+    dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
+    lmi_load *load = lmi_allocate(&world->memory, 1, sizeof *load);
+    if (load) {
+        lmi_load_begin(load, body, &rotation, cells);
+        if (load->upper.y - load->lower.y > 0.01 * body->rest_size) { /* a flat cloth bears nothing */
+            if (body->lattice) {
+                add_lattice(load, body);
+            } else {
+                add_regions(load, body);
+            }
+            body->height = lmi_load_column(load, body->height);
+        }
+    }
+    lmi_release(&world->memory, load, 1, sizeof *load);
+    return load != NULL;
+}
+
 bool lmi_elastic_begin(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
-    measure(body, def);
+    double cells = measure(body, def);
     if (body->lattice) {
         body->square = square_of_lattice(body);
+        body->spread = spread_of(body->lattice->shape.spacing * body->lattice->shape.spacing / 6.0, body->square);
     }
-    bool ok = true;
-    if (def->density > 0.0f && !def->masses) {
+    bool ok = find_column(world, body, def, cells);
+    if (is_default(def)) { /* what is large swings slowly */
+        double ratio = fmin(RESTS / (REST_SECONDS * lmi_elastic_pitch(body)), 1.0);
+        body->material.damping_ratio = fmaxf(body->material.damping_ratio, (float)ratio);
+    }
+    if (ok && def->density > 0.0f && !def->masses) {
         float *masses = lmi_allocate(&world->memory, body->particle_count, sizeof *masses);
         double share = (double)def->density * body->volume / body->total_mass;
         for (uint32_t n = 0; masses && n < body->particle_count; n++) {
@@ -304,14 +419,15 @@ uint32_t lmi_elastic_substeps(const lmi_body *body, double seconds)
     return count < 1.0 ? 1 : count < most ? (uint32_t)count : (uint32_t)most;
 }
 
-double lmi_elastic_ease(const lm_material *m)
+double lmi_elastic_ease(const lmi_body *body)
 {
-    return lmi_is_elastic(m) && m->mode == LM_MODE_LINEAR ? 1.0 - 2.0 * poisson_of(m) : 1.0;
+    const lm_material *m = &body->material;
+    return lmi_is_elastic(m) && m->mode == LM_MODE_LINEAR ? (1.0 - 2.0 * poisson_of(m)) * body->spread : 1.0;
 }
 
-float lmi_elastic_beyond(const lm_material *m)
+float lmi_elastic_beyond(const lmi_body *body)
 {
-    double ease = lmi_elastic_ease(m);
+    double ease = lmi_elastic_ease(body);
     return (float)((1.0 - ease) / ease);
 }
 

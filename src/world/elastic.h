@@ -31,9 +31,18 @@
  *
  *     T q + 2 nu (p - A q) - p = (1 - 2 nu) (T' q - p)
  *
- * so that nothing changes but the region's transform and alpha, which becomes E h²/(rho <x²>). Where it is then all the same that
- * a region measures the bending strain about its own middle (too small by <x²> of the beam's 1/12 of the squared thickness) and
- * that its particles resist being bent (too much by about as much), the two cancel.
+ * so that nothing changes but the region's transform and alpha, which becomes E h²/(rho <x²>).
+ *
+ * In a bent beam the two add up: a region measures the strain about its own middle, and its particles resist what is beyond. The
+ * sum over all regions of M (middle² + <x²>) is the sum over all particles of m x²: the second moment of the beam, with masses
+ * that are in points. That is too large where particles are at the corners of cells: linear elements of variance v (along an axis,
+ * of the corners of one) have a second moment that is less by 4/5 v of each mass for tetrahedra (mean over those of a cell: s²/6), and
+ * by s²/6 for the cells of a lattice. A beam of n cells was stiffer by 2/n². So what is beyond the fit is resisted with the share
+ *
+ *     spread = 1 - (what is too much)/<x²>
+ *
+ * of E: 3/4 for lattices of width 1, 11/12 of width 2, about 0.64 for tetrahedra. Octrees have their particles in the middle of
+ * cells, where the error is half as large and of the other sign: 1.
  *
  * What a pin holds. A held particle weighs as if the body went on beyond it: twice its mass, so that a face that is held is a clamp
  * of beam theory. A few held particles weigh more, or the regions around would slip past them.
@@ -93,10 +102,13 @@ static inline double lmi_region_share(const lmi_body *body, const lmi_region *re
 double lmi_elastic_young(const lmi_body *body);
 double lmi_elastic_omega_squared(const lmi_body *body);
 
-/* (T' - T)/(T - A) of the regions of a material, 0 where it is not in physical units or not linear; and the share of what a substep
- * takes of a strain that is left as alpha, 1 - 2 nu. */
-float lmi_elastic_beyond(const lm_material *material);
-double lmi_elastic_ease(const lm_material *material);
+/* (T' - T)/(T - A) of the regions of a body, 0 where its material is not in physical units or not linear; and the share of what a
+ * substep takes of a strain that is left as alpha, (1 - 2 nu) spread. */
+float lmi_elastic_beyond(const lmi_body *body);
+double lmi_elastic_ease(const lmi_body *body);
+
+/* Finds the `spread` of a body of regions that are lists. */
+void lmi_elastic_take_spread(lmi_body *body);
 
 /* A pinned particle weighs at most this many times the mean in fits. More would make regions so slender that single precision
  * loses their other directions; a region is small, and this much holds it. */

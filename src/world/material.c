@@ -156,7 +156,7 @@ void lmi_material_tune(lmi_body *body, double h)
     double taken = 1.0 - lmi_exp(-2.0 * decay * h * m->damping_every);
     body->flow = 1.0 - lmi_exp(-(double)m->creep * h);
     body->firmness = (float)alpha;
-    body->alpha = (float)(alpha * lmi_elastic_ease(m));
+    body->alpha = (float)(alpha * lmi_elastic_ease(body));
     body->damping = (float)taken;
     body->reached_hertz = (float)(sqrt(alpha) / (6.283185307179586 * h * pace));
     body->tuned_step = h;

@@ -92,10 +92,11 @@ typedef struct lmi_body {
     double total_mass;
     double mean_mass; /* the unit of the masses in lanes */
     double volume;    /* cubic metres (world/elastic.h) */
-    double height;    /* metres along the vertical, as it was made */
+    double height;    /* metres, of the even column that sinks under its own weight by the same share (world/load.h) */
     double square;    /* the least <x²> of its regions, of a lattice the mean, m² */
     double across;    /* <x²> across the longest axes of regions, over that along them */
     double swelling;  /* what resists a change of volume; both as shares of what whole regions have (world/elastic.h) */
+    double spread;    /* share of E with which what is beyond a region's affine fit is resisted (world/elastic.h) */
     bool elastic;     /* its material is in physical units: regions pull by their own <x²>, but in lattices */
     double rest_size; /* the diagonal of the rest shape's bounding box, metres */
     float contact_radius;

@@ -57,6 +57,12 @@ static const wrong_scene wrong_scenes[] = {
      "did you mean \"box\"?)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"hertz\": 5, \"alpha\": 1}}]}",
      "s.json:1:78: bodies[0].material: \"hertz\" and \"alpha\" exclude each other"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"hertz\": 5, \"young\": 1}}]}",
+     "s.json:1:78: bodies[0].material: \"hertz\" and \"young\" exclude each other"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"young\": 5, \"poisson\": 0.5}}]}",
+     "s.json:1:89: bodies[0].material.poisson: is 0.5 (expected a number from 0 to 0.46)"},
+    {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"material\": {\"young\": -1}}]}",
+     "s.json:1:75: bodies[0].material.young: is -1 (expected a number above 0 and at most 1e+15 in Pa)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"particles\": 400000000}]}",
      "s.json:1:66: bodies[0].particles: is 400000000 (expected a whole number from 1 to 1048576)"},
     {"{\"limber\": 1, \"bodies\": [{\"shape\": {\"name\": \"box\"}, \"particles\": 1000000, \"repeat\": {\"grid\": "

@@ -212,7 +212,7 @@ static void one_particle_twice(void **context)
     assert_ok(lm_world_save(world, bytes, size));
     /* One slot with its generation, of which sampling and size (two values of 1 byte, four of 4), how it is made (two of 4, two of 1, five
      * of 8); then position, mass and order of each particle, 20 bytes. */
-    const size_t first = LMI_SNAPSHOT_HEADER + 2 * 4 + 2 + 4 * 4 + 2 * 4 + 2 + 5 * 8 + 16;
+    const size_t first = LMI_SNAPSHOT_HEADER + 2 * 4 + 2 + 4 * 4 + 2 * 4 + 2 + 6 * 8 + 16;
     for (size_t n = 0; n < COUNT; n++) assert_int_equal(bytes[first + 20 * n], n);
     for (size_t a = 0; a < COUNT; a++)
         for (size_t b = 0; b < COUNT; b++) {
