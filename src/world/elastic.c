@@ -151,13 +151,14 @@ static mesh mesh_of(const lm_body_def *def)
     return (mesh){def->tets.vertices, def->tets.triangles, def->tets.triangles ? def->tets.triangle_count : 0};
 }
 
-/* Returns the volume that the particles stand for. */
-static double measure(lmi_body *body, const lm_body_def *def)
+/* Returns the volume that the particles stand for. `sheet`: the mesh encloses next to nothing of it. */
+static double measure(lmi_body *body, const lm_body_def *def, bool *sheet)
 {
     double cells = volume_of_cells(body), low = INFINITY, high = -INFINITY;
     mesh m = mesh_of(def);
     double inside = volume_of_mesh(&m); /* of a mesh with holes this may be anything */
-    body->volume = inside > 0.1 * cells && inside < 1.05 * cells ? inside : cells;
+    *sheet = m.triangle_count > 0 && !(inside > 0.1 * cells);
+    body->volume = !*sheet && inside > 0.0 && inside < 1.05 * cells ? inside : cells;
     body->volume = body->volume > 1e-30 ? body->volume : 1e-30;
     dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
     LMI_PARTICLES_EACH(body, n)
@@ -367,12 +368,14 @@ static bool find_column(lm_world *world, lmi_body *body, const lm_body_def *def,
 
 bool lmi_elastic_begin(lm_world *world, lmi_body *body, const lm_body_def *def)
 {
-    double cells = measure(body, def);
+    bool sheet;
+    double cells = measure(body, def, &sheet);
     if (body->lattice) {
         body->square = square_of_lattice(body);
         body->spread = spread_of(body->lattice->shape.spacing * body->lattice->shape.spacing / 6.0, body->square);
     }
-    bool ok = find_column(world, body, def, cells);
+    /* A sheet is as thick as its cells, whatever they are: it may buckle, instead of taking hundreds of substeps to stand on its edge. */
+    bool ok = sheet || find_column(world, body, def, cells);
     if (is_default(def)) { /* what is large swings slowly */
         double ratio = fmin(RESTS / (REST_SECONDS * lmi_elastic_pitch(body)), 1.0);
         body->material.damping_ratio = fmaxf(body->material.damping_ratio, (float)ratio);
