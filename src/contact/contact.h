@@ -74,17 +74,24 @@ typedef struct lmi_contact_def {
     lm_dvec3 normal, surface; /* normal: from b to a, unit; surface: velocity of the wall */
     lm_dvec3 off;             /* from the place on b to the place on a: what a fast body still has to go */
     double depth, friction, restitution;
+    double shallow;   /* depth up to which soft bodies are put out of each other quickly, metres */
     const void *wall; /* null between bodies; with b: a collider of a mover that has a mass, and b is that mover */
     uint32_t point;   /* the touch point of a, or LMI_NONE: a particle, which remembers nothing */
 } lmi_contact_def;
 
 #define LMI_MOST_CONTACTS 4096u
 
+/* How far a body falls in a substep from rest, twice over, metres. */
+static inline double lmi_contact_fall(const lmi_step *step)
+{
+    return 2.0 * step->h * step->h * dvec_length(step->gravity);
+}
+
 /* How far from a body things are that count as touching it, metres: as far as they fall in a substep from rest, and a
  * little more. Contacts would come and go otherwise while it rocks by less than can be seen. */
 static inline double lmi_contact_slop(const lmi_step *step, const lmi_body *body)
 {
-    return lmi_min(2.0 * step->h * step->h * dvec_length(step->gravity), 0.01 * body->rest_size);
+    return lmi_min(lmi_contact_fall(step), 0.01 * body->rest_size);
 }
 
 /* Approach speeds below this do not bounce, m/s. */
@@ -103,7 +110,7 @@ typedef struct lmi_ref {
 /* A contact as it was found. */
 typedef struct lmi_found {
     float normal[3], extra[3]; /* extra: velocity of the wall, or lmi_contact_def.off; where it is near, the place */
-    float depth, friction, restitution;
+    float depth, friction, restitution, shallow;
     uint32_t point;     /* that remembers, or LMI_NONE */
     uint32_t first_ref; /* those of a, then those of b */
     uint16_t count_a, count_b;

@@ -102,6 +102,7 @@ void lmi_contact_add(lmi_contact_list *list, const lmi_contact_def *def)
     c->depth = (float)def->depth;
     c->friction = (float)def->friction;
     c->restitution = (float)def->restitution;
+    c->shallow = (float)def->shallow;
     c->point = point;
     c->first_ref = list->ref_count;
     c->count_a = c->count_b = 0;

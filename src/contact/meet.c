@@ -1,5 +1,6 @@
 #include "contact/meet.h"
 #include "contact/cleft.h"
+#include "contact/soft.h"
 #include "touch/cube.h"
 #include "touch/depth.h"
 
@@ -18,6 +19,7 @@ typedef struct search {
     uint32_t stops;       /* on the way */
     double left;          /* share of the way that is left at the present stop */
     double margin, slop, friction, bounce;
+    double gap;             /* of the margin: the distance that soft bodies keep */
     double watched;         /* how far outside points are noticed, metres */
     uint32_t met, turned;   /* points found: facing the other body, and looking away from it */
     bool presses;           /* by the penalty force; else contacts are solved */
@@ -99,6 +101,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
                          .depth = inside.depth + s->margin - s->left * dvec_dot(s->way, inside.normal),
                          .friction = s->friction,
                          .restitution = s->bounce,
+                         .shallow = LMI_SHALLOW * s->gap,
                          .point = n};
     lmi_contact_add(s->list, &c);
 }
@@ -229,6 +232,9 @@ static void find_points(search *s)
 /* Bodies that come further than this in a substep, metres, are looked for along their way. */
 static double thickness(const lmi_body *a, const lmi_body *b) { return 0.15 * lmi_min(a->rest_size, b->rest_size); }
 
+/* Bodies that answer as a whole need no distance from each other. */
+static bool is_soft(const lmi_body *body) { return !(lmi_firm_share(body->firmness, body->damping) > 0.0); }
+
 static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lmi_entry *box, lmi_contact_list *list)
 {
     const lmi_body *body = a->body, *other = b->body;
@@ -247,6 +253,11 @@ static search search_of(const lmi_step *step, lmi_push *a, lmi_push *b, const lm
                 .list = list};
     lmi_contact_rule_apply(step->world, body->group, other->group, &s.friction, &s.bounce);
     s.presses = step->world->contact_method != LM_CONTACT_METHOD_SOLVED;
+    if (!s.presses && a != b && body->bulk && is_soft(body) && is_soft(other)) {
+        s.gap = lmi_gap_between(body->bulk->mould->cell, other->bulk->mould->cell, body->firmness, other->firmness,
+                                lmi_contact_fall(step));
+        s.margin += s.gap;
+    }
     s.cubes = step->world->contact_method == LM_CONTACT_METHOD_CUBE_MAP && a != b ? other->cubes : NULL;
     double thick = thickness(body, other), way = step->h * dvec_length(u);
     s.watched = s.margin + s.slop + (s.presses || a == b ? 0.0 : lmi_min(1.5 * way, other->bulk->mould->deep));

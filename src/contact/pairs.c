@@ -1,6 +1,8 @@
 #include "contact/pairs.h"
 #include "contact/curve.h"
 #include "contact/rubble.h"
+#include "touch/bulk.h"
+#include "touch/depth.h"
 
 /* Bodies of its size or larger that one body is tested against in a substep, at most: ten thousand in one place must not take
  * forever. They come apart all the same, those first that come first on the curve. */
@@ -9,7 +11,8 @@
 lmi_entry lmi_entry_of(const lmi_body *body, uint32_t slot, double h)
 {
     double way = h * dvec_length(dvec_from(body->motion.velocity));
-    double reach = body->contact_radius + body->touch.beyond + 0.01 * body->rest_size + way;
+    double gap = body->bulk ? LMI_GAP * body->bulk->mould->cell : 0.0;
+    double reach = body->contact_radius + body->touch.beyond + gap + 0.01 * body->rest_size + way;
     reach += lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0;
     lm_dvec3 by = dvec(reach, reach, reach);
     lmi_entry e = {.lower = dvec_sub(dvec_add(body->origin, dvec_from(body->lower)), by),

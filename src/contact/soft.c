@@ -168,7 +168,9 @@ static void position_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
     v3 n = v3_load(b->normal, lane), u = first ? seen.v : v3_load(b->ahead, lane);
     vf level = vf_load(b->level + lane), depth = level - v3_dot(seen.x, n), before = vf_load(b->shifted + lane);
     if (first) {
-        vf keeps = vf_set1(1.0f - lmi_soft_ease(s->h)) * vf_max(depth, zero);
+        vf below = vf_max(depth, zero), shallow = vf_min(below, vf_load(b->shallow + lane));
+        vf keeps = vf_set1(1.0f - lmi_soft_ease_shallow(s->h)) * shallow +
+                   vf_set1(1.0f - lmi_soft_ease(s->h)) * (below - shallow);
         vm pair = vf_lt(zero, vf_load(b->ratio + lane));
         vf_store(b->level + lane, vf_select(pair, level - keeps, level));
         depth = vf_select(pair, depth - keeps, depth);

@@ -13,8 +13,11 @@
 /* What rests may stay this deep, as a share of the body's size: putting it out would only move it about. */
 #define LMI_LEFT 3e-4f
 
-/* Soft bodies are put out of each other by this share of their depth in a second (for short substeps): all at once would wind
- * them up. */
+/* Soft bodies are put out of each other by these shares of their depth in a second (for short substeps). What is shallow, as deep as
+ * LMI_SHALLOW times the distance that they keep (touch/depth.h), is what their own pull has brought back since the last substep, and goes
+ * quickly; the rest slowly, because all at once would wind them up. */
+#define LMI_SHALLOW 2.0
+#define LMI_EASE_SHALLOW 120.0f
 #define LMI_EASE 24.0f
 
 /* Bodies that were in each other when they met part at this speed, m/s: at once would be a leap. */
@@ -25,6 +28,7 @@
 #define LMI_MOST_UNTWIST 0.1
 
 static inline float lmi_soft_ease(float h) { return LMI_EASE * h < 0.5f ? LMI_EASE * h : 0.5f; }
+static inline float lmi_soft_ease_shallow(float h) { return LMI_EASE_SHALLOW * h < 1.0f ? LMI_EASE_SHALLOW * h : 1.0f; }
 
 /* What a contact has been given so far, as in lmi_contact. */
 typedef struct lmi_soft {

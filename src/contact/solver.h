@@ -29,6 +29,7 @@ typedef struct lmi_soft_block {
     float along[LMI_BLOCK];      /* what the particles have been given of it: a little further */
     float approach[LMI_BLOCK];   /* how fast they came, m/s */
     float ratio[LMI_BLOCK];      /* a mass of b counts in units of a's; 0: a wall */
+    float shallow[LMI_BLOCK];    /* depth up to which bodies are put out of each other quickly, metres */
     float extra[3 * LMI_BLOCK];  /* as in lmi_found */
     uint32_t point[LMI_BLOCK];   /* the same */
     uint32_t near;               /* lanes that are only near */

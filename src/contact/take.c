@@ -64,6 +64,7 @@ static void put_lane(lmi_soft_block *b, uint32_t lane, const lmi_found *c, const
     b->level[lane] = c->depth;
     b->share[lane] = LMI_LEFT * (float)body->rest_size;
     b->ratio[lane] = run->b ? (float)(body->mean_mass / run->b->body->mean_mass) : 0.0f;
+    b->shallow[lane] = c->shallow;
     b->point[lane] = c->point;
     b->near |= (uint32_t)c->near << lane;
 }

@@ -9,6 +9,7 @@
 #include "octree/octree_body.h"
 #include "touch/bulk.h"
 #include "touch/cube.h"
+#include "touch/depth.h"
 
 #include <stdio.h>
 
@@ -135,12 +136,13 @@ static bool add_body(meet_layout *l, uint32_t record, const lmi_body *body)
         return false;
     }
     bool felt = body->bulk && body->bulk->mould->triangle_count;
+    double gap = body->bulk ? LMI_GAP * body->bulk->mould->cell : 0.0;
     *m = (lmi_gpu_meeter){.penalty = lmi_penalty_of(body, l->gpu->h),
                           .mean_mass = body->mean_mass,
                           .radius = body->contact_radius,
                           .skin = felt ? body->contact_radius : 0.0f,
-                          .reach = (float)(body->contact_radius + body->touch.beyond + 0.01 * body->rest_size +
-                                           (lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0)),
+                          .reach = (float)(body->contact_radius + body->touch.beyond + 0.01 * body->rest_size),
+                          .apart = (float)(gap + (lmi_is_rubble(body) ? lmi_rubble_reach(body) : 0.0)),
                           .record = record,
                           .group = body->group,
                           .mask = lmi_body_meets(body) ? body->mask : 0,

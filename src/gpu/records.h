@@ -181,7 +181,8 @@ typedef struct lmi_gpu_meeter {
     double way;                /* metres in this substep */
     double met_way;            /* the same, or that against a partner where it is further */
     float radius, skin;        /* what it adds to the distance as the one that comes, and as the one that is met */
-    float reach, filler;
+    float reach,
+        apart;       /* metres from its bounds: at which colliders are checked; and how much further other bodies are */
     uint32_t record; /* body */
     uint32_t group, mask;
     uint32_t first_point, points, first_map, maps, first_depth;
@@ -287,14 +288,16 @@ typedef struct lmi_gpu_contact {
     lmi_gpu_quad arm_a, arm_b;
     lmi_gpu_quad off; /* from b's point to a's, where they were not in one place */
     float ratio, friction, bounce, deep, pressed, shifted, level, depth, approach, found, plain;
+    float shallow;  /* depth up to which soft bodies are put out of each other quickly, metres */
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;
-    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
-    uint32_t map;   /* of b, among all; of a wall: the collider; or LMI_GPU_BALL */
-    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
-    uint32_t slot;  /* in its bucket, before they are sorted */
-    uint32_t live;  /* as above */
-    uint32_t seats; /* of a whole contact: numbers of a and b in their group, b's in the upper half */
+    uint32_t a, b;      /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;       /* of b, among all; of a wall: the collider; or LMI_GPU_BALL */
+    uint32_t cell;      /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot;      /* in its bucket, before they are sorted */
+    uint32_t live;      /* as above */
+    uint32_t seats;     /* of a whole contact: numbers of a and b in their group, b's in the upper half */
+    uint32_t filler[3]; /* to whole quads */
 } lmi_gpu_contact;
 
 /* A body while its contacts are solved: lmi_push. */

@@ -99,6 +99,8 @@ static bool find_offsets(lmi_gpu *gpu, cl_uint lists)
     return LMI_GPU_RUN(s->offsets_kernel, offsets, one, wide);
 }
 
+_Static_assert(sizeof(lmi_gpu_contact) % sizeof(lmi_gpu_quad) == 0, "devices align records to quads");
+
 /* Room for contacts: twice as much as before when there is not enough. */
 static bool make_room(lmi_gpu *gpu)
 {
@@ -259,8 +261,10 @@ static bool solve_positions(lmi_gpu *gpu, float h)
               lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_BACK, 0, 1, h);
     for (uint32_t n = 0; ok && n < LMI_SOFT_SHIFTS; n++) {
         const float beta = lmi_soft_further(n, LMI_SOFT_SHIFTS), ease = n == 0 ? lmi_soft_ease(h) : 0.0f;
-        const lmi_gpu_argument pass[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->x),
-                                         LMI_GPU_VALUE(beta),  LMI_GPU_VALUE(ease),    LMI_GPU_BUFFER(s->contacts)};
+        const float ease_shallow = lmi_soft_ease_shallow(h);
+        const lmi_gpu_argument pass[] = {
+            LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->x),     LMI_GPU_VALUE(beta),
+            LMI_GPU_VALUE(ease),  LMI_GPU_VALUE(ease_shallow), LMI_GPU_BUFFER(s->contacts)};
         ok = LMI_GPU_RUN(s->shift_kernel, pass, contacts, group) && give(gpu, &gpu->x) &&
              lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_POSITIONS, n, n + 1, h);
     }

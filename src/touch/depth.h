@@ -9,6 +9,22 @@
 /* The square of how much further than the nearest carrier a point is carried by others, where none is within their reach. */
 #define LMI_REACH_ON 2.25f
 
+/* Soft bodies keep a distance from each other: as far as the softer one sinks into what it lies on, and at most this share of a cell of
+ * the finer of their two fields. Within a substep its pull brings that much of a dent back, and fields, which are linear in a cell, and
+ * carriers, which are affine, are wrong by about as much where a body is bent; so what is left of a push stays outside of the surface
+ * that is seen. */
+#define LMI_GAP 0.2
+
+/* firmness: the share of a strain that a substep takes away; fall: metres that a body falls in one, twice over. So fall / firmness is
+ * 2 g / omega², whatever the substep. */
+static inline double lmi_gap_between(double cell, double other_cell, double firmness, double other_firmness,
+                                     double fall)
+{
+    double most = LMI_GAP * (cell < other_cell ? cell : other_cell);
+    double softer = firmness < other_firmness ? firmness : other_firmness;
+    return softer * most > fall ? fall / softer : most;
+}
+
 /* Cosine between the directions of two surfaces that touch, at most. */
 #define LMI_FACING (-0.2)
 

@@ -249,44 +249,56 @@ static outcome run(const model *b, const trial *t, int tell)
     return out;
 }
 
-/* What holds today, with some room: the deepest at the worst moment and at rest, as shares of the size. Two balls of a mesh's
- * vertices were 0.42 deep in each other at 12 Hz before their solids followed their surfaces, and two octrees 0.23 before they braced
- * themselves. */
+/* Half again as much is allowed below 6 Hz, where bodies lie at half of their height and less. */
+static void check(const model *b, const trial *t, double worst, double rest)
+{
+    outcome o = run(b, t, 0);
+    print_message("%s on %s, %s at %g Hz, %u substeps, %g m, masses 1 to %g: worst %.3f of the vertices, %.3f deep; at "
+                  "rest %.3f, %.3f\n",
+                  kind_names[t->above], kind_names[t->below], figure_names[t->shape], t->hertz, t->substeps, t->drop,
+                  t->ratio, o.worst.share, o.worst.depth, o.rest.share, o.rest.depth);
+    assert_at_most(o.worst.share, worst);
+    assert_at_most(o.worst.depth, worst);
+    assert_at_most(o.rest.depth, rest);
+}
+
+/* At the worst moment 3 % of the vertices are inside, none deeper than 3 % of the size (6 % below 6 Hz), and at rest none deeper than 1 %, but
+ * for shells, octrees of 12 Hz and tetrahedra of 20.
+ * Before soft bodies kept a distance, 4 to 20 % were; before they braced themselves, nearly half. */
 static void bodies_stay_apart(void **context)
 {
     (void)context;
-    static const struct {
-        trial t;
-        double worst, rest;
-    } cases[] = {{{FILLED, FILLED, BALL, 12.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{HOLLOW, HOLLOW, BALL, 8.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{HOLLOW, HOLLOW, BALL, 12.0, 2, 0.05, 1.0}, 0.04, 0.01},
-                 {{HOLLOW_8, HOLLOW_8, BALL, 20.0, 2, 0.05, 1.0}, 0.04, 0.01},
-                 {{LATTICE_200, LATTICE_200, BALL, 12.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{SHELL, SHELL, BALL, 20.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{TETS_200, TETS_200, BALL, 26.0, 2, 0.05, 1.0}, 0.05, 0.03},
-                 /* crushed bodies, which brace themselves */
-                 {{FILLED, FILLED, BALL, 4.0, 2, 0.05, 1.0}, 0.03, 0.01},
-                 {{HOLLOW, HOLLOW, BALL, 4.0, 2, 0.05, 1.0}, 0.03, 0.01},
-                 {{HOLLOW_8, HOLLOW_8, BALL, 8.0, 2, 0.05, 1.0}, 0.03, 0.01},
-                 {{LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{OCTREE, OCTREE, BALL, 4.0, 2, 0.05, 1.0}, 0.03, 0.01},
-                 {{OCTREE, OCTREE, BALL, 8.0, 2, 0.05, 1.0}, 0.03, 0.01},
-                 {{OCTREE, OCTREE, BALL, 12.0, 2, 0.05, 1.0}, 0.06, 0.01},
-                 {{TETS_200, TETS_200, BALL, 4.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{TETS_200, TETS_200, BALL, 8.0, 2, 0.05, 1.0}, 0.05, 0.01},
-                 {{LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 100.0}, 0.05, 0.01},
-                 {{HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 100.0}, 0.05, 0.01}};
+    static const double hertz[] = {4, 8, 12, 20};
+    model b = make_model(BALL);
+    for (kind k = 0; k < KINDS; k++)
+        for (size_t n = 0; n < sizeof hertz / sizeof *hertz; n++)
+            check(&b, &(trial){k, k, BALL, hertz[n], 2, 0.05, 1.0},
+                  (hertz[n] < 6.0                    ? 0.06
+                   : k == OCTREE && hertz[n] == 12.0 ? 0.05
+                                                     : 0.03) +
+                      (k == SHELL ? 0.02 : 0.0),
+                  k == TETS_200 && hertz[n] > 12.0 ? 0.025 : 0.01);
+    free_model(&b);
+}
+
+/* Other substeps, kinds, drops and masses: 6 % of boxes and unequal masses, 10 % at impacts of 4 to 8 m/s. What holds less is in docs/contacts.md. */
+static void others_stay_apart(void **context)
+{
+    (void)context;
+    static const trial cases[] = {
+        {HOLLOW, HOLLOW, BALL, 8.0, 1, 0.05, 1.0},        {LATTICE_200, LATTICE_200, BALL, 8.0, 4, 0.05, 1.0},
+        {SHELL, SHELL, BALL, 12.0, 8, 0.05, 1.0},         {LATTICE_200, FILLED, BALL, 12.0, 2, 0.05, 1.0},
+        {HOLLOW_8, SHELL, BALL, 12.0, 2, 0.05, 1.0},      {TETS_200, HOLLOW, BALL, 12.0, 2, 0.05, 1.0},
+        {FILLED, FILLED, BALL, 12.0, 2, 1.0, 1.0},        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 3.0, 1.0},
+        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 10.0},  {LATTICE_200, LATTICE_200, BOX, 12.0, 2, 0.2, 1.0},
+        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 100.0}, {LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 100.0}};
     model models[FIGURES] = {make_model(BALL), make_model(BOX), make_model(RING)};
-    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
-        const trial *t = &cases[n].t;
-        outcome o = run(&models[t->shape], t, 0);
-        print_message("%s on %s, %s at %g Hz: worst %.3f of the vertices, %.3f deep; at rest %.3f, %.3f\n",
-                      kind_names[t->above], kind_names[t->below], figure_names[t->shape], t->hertz, o.worst.share,
-                      o.worst.depth, o.rest.share, o.rest.depth);
-        assert_at_most(o.worst.depth, cases[n].worst);
-        assert_at_most(o.rest.depth, cases[n].rest);
-    }
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        check(&models[cases[n].shape], &cases[n],
+              cases[n].drop > 0.4                              ? 0.10
+              : cases[n].ratio > 1.0 || cases[n].shape != BALL ? 0.06
+                                                               : 0.03,
+              0.01);
     for (figure f = 0; f < FIGURES; f++) free_model(&models[f]);
 }
 
@@ -401,7 +413,7 @@ static void print_one(char **argv, int count)
 int main(int argc, char **argv)
 {
     if (argc == 1) {
-        const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_stay_apart)};
+        const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_stay_apart), cmocka_unit_test(others_stay_apart)};
         return cmocka_run_group_tests(tests, NULL, NULL);
     }
     if (strcmp(argv[1], "all") == 0) print_kinds(argc > 2 ? (kind)find(argv[2], kind_names, KINDS) : KINDS);

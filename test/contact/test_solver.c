@@ -21,7 +21,7 @@ typedef struct contact {
     uint32_t a, b; /* b == BODIES: a wall */
     uint32_t count_a, count_b, rider_a[MOST_REFS], rider_b[MOST_REFS];
     float weight_a[MOST_REFS], weight_b[MOST_REFS];
-    double normal[3], surface[3], off[3], depth, friction, restitution;
+    double normal[3], surface[3], off[3], depth, friction, restitution, shallow;
 } contact;
 
 typedef struct heap {
@@ -100,6 +100,7 @@ static void draw_heap(heap *h, uint64_t seed)
         c->depth = 0.02 * drawn(&seed);
         c->friction = drawn(&seed);
         c->restitution = 0.5 * drawn(&seed);
+        c->shallow = 0.01 * drawn(&seed);
     }
 }
 
@@ -232,7 +233,9 @@ static void plain_positions(const heap *h, plain *p, uint32_t count, bool first,
         see(h, c, p->x, false, at);
         double depth = p->level[k] - dot(at, c->normal);
         if (first && c->b < BODIES) {
-            double keeps = (1.0 - fmin(LMI_EASE * SECONDS, 0.5)) * fmax(depth, 0.0);
+            double below = fmax(depth, 0.0), shallow = fmin(below, c->shallow);
+            double keeps = (1.0 - fmin(LMI_EASE_SHALLOW * SECONDS, 1.0)) * shallow +
+                           (1.0 - fmin(LMI_EASE * SECONDS, 0.5)) * (below - shallow);
             p->level[k] -= keeps;
             depth -= keeps;
         }
@@ -310,6 +313,7 @@ static void solve(heap *h, lm_isa isa, uint32_t workers, uint32_t lists, bool ne
                                .depth = c->depth,
                                .friction = c->friction,
                                .restitution = c->restitution,
+                               .shallow = c->shallow,
                                .wall = c->b < BODIES ? NULL : &wall,
                                .point = LMI_NONE};
         lmi_contact_list *to = &list[k * lists / CONTACTS];

@@ -36,7 +36,7 @@ __kernel void meet_boxes(__global lmi_gpu_meeter *meeters, uint count, __global 
     __global const lmi_gpu_body *b = bodies + m->record;
     double way = h * sqrt((double)b->velocity[0] * b->velocity[0] + (double)b->velocity[1] * b->velocity[1] +
                           (double)b->velocity[2] * b->velocity[2]);
-    double reach = m->reach + way; /* lmi_entry_of */
+    double reach = m->reach + m->apart + way; /* lmi_entry_of */
     m->way = way;
     for (int i = 0; i < 3; i++) {
         m->lower[i] = b->origin[i] + b->lower[i] - reach;

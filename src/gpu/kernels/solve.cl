@@ -192,8 +192,9 @@ __kernel void solve_back(uint count, float h, __global const lmi_gpu_meeter *mee
     }
 }
 
-/* ease: the share of the depth that soft bodies are put out of each other by, in the first pass; 0 in others. */
-__kernel void solve_shift(uint count, HOLD_ARGUMENTS, __global const float4 *x, float beta, float ease,
+/* ease: the shares of the depth that soft bodies are put out of each other by, of what is deep and of what is shallow; in the first pass
+ * alone. */
+__kernel void solve_shift(uint count, HOLD_ARGUMENTS, __global const float4 *x, float beta, float ease, float ease_shallow,
                           __global lmi_gpu_contact *contacts)
 {
     const holds o = HOLDS;
@@ -204,7 +205,8 @@ __kernel void solve_shift(uint count, HOLD_ARGUMENTS, __global const float4 *x, 
     lmi_gpu_contact c = contacts[n];
     float at = quad_dot(contact_sum(&o, &c, x, quad_of(0.0f, 0.0f, 0.0f)), c.normal), level = c.level;
     if (ease > 0.0f && c.b != LMI_GPU_NONE) {
-        level -= (1.0f - ease) * fmax(level - at, 0.0f);
+        const float below = fmax(level - at, 0.0f), shallow = fmin(below, c.shallow);
+        level -= (1.0f - ease_shallow) * shallow + (1.0f - ease) * (below - shallow);
     }
     float shifted = fmax(c.ahead.x + (level - at) / c.deep, 0.0f);
     float ahead = shifted + beta * (shifted - c.shifted);

@@ -416,6 +416,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     c.off = quad_from(rest_of_way);
     c.surface = quad_of(0.0f, 0.0f, 0.0f);
     c.depth = (float)(in.depth + in.margin - dvec_dot(rest_of_way, normal));
+    c.shallow = (float)(LMI_SHALLOW * in.gap);
     double friction = sqrt(body->friction * other->friction), bounce = fmax(body->restitution, other->restitution);
     lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
     c.friction = (float)friction;

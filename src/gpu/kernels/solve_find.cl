@@ -203,8 +203,8 @@ static double left_at(const pair_way *w, uint stop) { return 1.0 - (double)stop 
 typedef struct in_solid {
     lm_dvec3 normal;
     lm_vec3 rest;
-    double depth, margin;
-    float at[3]; /* from the solid's origin */
+    double depth, margin, gap; /* gap: of the margin, the distance that soft bodies keep */
+    float at[3];               /* from the solid's origin */
     uint map;    /* the nearest, of the body's own */
     bool found;
     bool noticed, recalled; /* it is to be remembered; it was */
@@ -413,6 +413,9 @@ static void find_in_cubes(const solid_view *s, uint b, float margin, in_solid *i
     }
 }
 
+/* Bodies that answer as a whole need no distance from each other. */
+static bool is_soft(__global const lmi_gpu_body *b) { return !(lmi_firm_share(b->firmness, b->damping) > 0.0); }
+
 /* A point of a in b, with a share of its way left to go. */
 static in_solid find_in_solid(const solid_view *s, uint a, uint b, uint point, const pair_way *w, double left)
 {
@@ -423,7 +426,12 @@ static in_solid find_in_solid(const solid_view *s, uint a, uint b, uint point, c
     in_solid in;
     in.found = other->maps > 0;
     in.map = 0;
-    in.margin = one->radius + other->skin;
+    in.gap = 0.0;
+    if (s->cubes[0] == LMI_GPU_SOLVED && one->maps > 0 && other->maps > 0 && is_soft(body) && is_soft(to)) {
+        in.gap = lmi_gap_between(s->moulds[s->solids[a].mould].cell, s->moulds[s->solids[b].mould].cell, body->firmness,
+                                 to->firmness, s->fall);
+    }
+    in.margin = one->radius + other->skin + in.gap;
     in.noticed = false;
     in.recalled = s->cubes[0] == LMI_GPU_SOLVED && as_uint(before.w) == s->solids[b].slot + 1;
     for (int i = 0; i < 3; i++) {

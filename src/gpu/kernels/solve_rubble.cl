@@ -227,6 +227,7 @@ __kernel void solve_rub(uint count, __global const uint *owner, SOLID_ARGUMENTS,
         c.normal = quad_from(m.normal);
         c.off = quad_from(d);
         c.depth = (float)m.depth;
+        c.shallow = 0.0f;
         double friction = sqrt(body->friction * other->friction), bounce = fmax(body->restitution, other->restitution);
         lmi_contact_rules_apply(rules, rule_count, body->group, other->group, &friction, &bounce);
         c.friction = (float)friction;

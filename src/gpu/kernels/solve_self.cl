@@ -300,6 +300,7 @@ static in_solid find_in_itself(const solid_view *s, const self_view *self, uint 
     in.found = true;
     in.noticed = in.recalled = false;
     in.map = 0;
+    in.gap = 0.0;
     in.rest.x = in.rest.y = in.rest.z = 0.0f; /* of a disc too: an octree's points are held by carriers */
     if (disc != LMI_GPU_NONE) {
         lmi_disc_meeting m = meet_disc(s, self, self->disc_of[point], disc);
