@@ -94,6 +94,12 @@ bool lmi_pose_is_sound(lm_pose pose);
 static inline bool vec_is_finite(lm_vec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 static inline bool dvec_is_finite(lm_dvec3 a) { return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
 
+/* Whether a place may be given to a world. */
+static inline bool dvec_is_place(lm_dvec3 a)
+{
+    return fabs(a.x) <= LM_MAX_POSITION && fabs(a.y) <= LM_MAX_POSITION && fabs(a.z) <= LM_MAX_POSITION;
+}
+
 /* The determinant of a symmetric matrix: xx yy zz xy yz zx. */
 static inline double lmi_symmetric_determinant(const double s[6])
 {

@@ -298,15 +298,17 @@ static void keep_touch(lmi_body *body, lmi_fracture_undo *undo)
     undo->touch = body->touch;
     undo->bulk = body->bulk;
     undo->cubes = body->cubes;
+    undo->surface = body->surface;
     undo->contact_points = body->contact_points;
     body->bulk = NULL;
     body->cubes = NULL;
+    body->surface = NULL;
 }
 
 void lmi_fracture_settle(lm_world *world, const lmi_body *body, lmi_fracture_undo *undo)
 {
     if (undo->laid_out) {
-        lmi_body old = {.bulk = undo->bulk, .cubes = undo->cubes};
+        lmi_body old = {.bulk = undo->bulk, .cubes = undo->cubes, .surface = undo->surface};
         free_layout(world, &undo->lattice);
         lmi_touch_free(world, &undo->touch);
         lmi_body_free_bulk(world, &old);
@@ -353,6 +355,7 @@ void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *un
         body->touch = undo->touch;
         body->bulk = undo->bulk;
         body->cubes = undo->cubes;
+        body->surface = undo->surface;
         body->contact_points = undo->contact_points;
     }
     *undo = (lmi_fracture_undo){0};

@@ -75,6 +75,7 @@ typedef struct lmi_fracture_undo {
     lmi_touch touch;
     lmi_bulk *bulk;
     struct lmi_cubes *cubes;
+    struct lmi_mould *surface;
     lm_contact_points contact_points;
     bool shown; /* the skin opens between links: it did not, or blades had cut it */
     lmi_skin skin;

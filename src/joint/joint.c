@@ -80,8 +80,7 @@ static lm_result find_end(const lm_world *world, const lm_joint_end *def, lmi_jo
     lmi_id mover = {def->mover.slot, def->mover.generation};
     lmi_id skeleton = {def->skeleton.slot, def->skeleton.generation};
     end->body = end->mover = end->skeleton = LMI_NONE;
-    if (!(fabs(def->anchor.x) <= LM_MAX_POSITION && fabs(def->anchor.y) <= LM_MAX_POSITION &&
-          fabs(def->anchor.z) <= LM_MAX_POSITION)) {
+    if (!dvec_is_place(def->anchor)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_joint_create: an anchor is not finite or beyond LM_MAX_POSITION");
     }
     if (def->body.slot) {

@@ -80,6 +80,7 @@ static void visit_drag(archive *a, lm_world *world, lmi_drag *drag)
     for (uint32_t n = 0; n < drag->count && ok(a); n++) {
         visit_place(a, lmi_body_at(world, drag->body), &drag->particles[n]);
         visit_float(a, &drag->weights[n]);
+        refuse_if(a, !(drag->weights[n] >= 0.0f && drag->weights[n] <= 1e20f)); /* one over a relative mass */
     }
     visit_u32(a, &drag->particle);
     visit_float(a, &drag->radius);

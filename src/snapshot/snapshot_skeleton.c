@@ -14,7 +14,7 @@ static void visit_frame(archive *a, lmi_frame *frame)
         square += frame->turn[i] * frame->turn[i];
     }
     lm_dvec3 p = frame->position;
-    bool near = fabs(p.x) <= LM_MAX_POSITION && fabs(p.y) <= LM_MAX_POSITION && fabs(p.z) <= LM_MAX_POSITION;
+    bool near = dvec_is_place(p);
     refuse_if(a, !near || !(fabs(square - 1.0) < 1e-6));
 }
 

@@ -340,5 +340,6 @@ double lmi_load_column(lmi_load *load, double height)
         bending += j[n] * k[n] * k[n];
         slope += 0.5 * k[n] * dy;
     }
-    return 2.0 * sinks / tall + LMI_LOAD_SAFE * weight / bending;
+    double column = 2.0 * sinks / tall + LMI_LOAD_SAFE * weight / bending;
+    return column < LMI_LOAD_MOST * height ? column : LMI_LOAD_MOST * height;
 }

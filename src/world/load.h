@@ -42,6 +42,9 @@
 /* Column heights a metre of b; see above. Chosen by the shapes of test_defaults. */
 #define LMI_LOAD_SAFE ((double)LM_DEFAULT_SAG)
 
+/* The tallest column, in heights of the body: far beyond what substeps reach. Where hardly anything bears it would have no end. */
+#define LMI_LOAD_MOST 1e4
+
 /* What bears in a layer or in a section of one: its mass, and first and second moments. */
 typedef struct lmi_bearing {
     double firm, x, z, xx, xz, zz;
@@ -75,7 +78,7 @@ void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation,
 /* Adds a region of this mass with its centre and covariance in the rest frame; `whole` is <x²> of one that nothing cuts short. */
 void lmi_load_add(lmi_load *load, double mass, lm_dvec3 centre, const double covariance[9], double whole);
 
-/* The height of the column; that of the body (`height`) where nothing can be said. */
+/* The height of the column, at most LMI_LOAD_MOST times that of the body (`height`), which it is where nothing can be said. */
 double lmi_load_column(lmi_load *load, double height);
 
 #endif

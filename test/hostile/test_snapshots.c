@@ -338,6 +338,23 @@ static void bones_far_away(void **context)
     snapshot_seed_free(&seed);
 }
 
+/* A drag of which a particle has a weight that no drag gives made impulses without end. */
+static void a_drag_that_pulls_too_hard(void **context)
+{
+    (void)context;
+    static const float weights[] = {-1.0f, -3e38f, 3e38f};
+    snapshot_seed seed = snapshot_seed_make(seed_named("cut-octree"));
+    for (size_t n = 0; n < sizeof weights / sizeof *weights; n++) {
+        lm_world *world = make_world(0.0);
+        assert_ok(lm_world_load(world, seed.bytes, seed.size));
+        assert_true(world->drags.alive > 0);
+        LMI_POOL_AT(&world->drags, lmi_drag, 0)->weights[0] = weights[n];
+        assert_int_equal(load_what_it_saves(world), LM_ERROR_FORMAT);
+        lm_world_destroy(world);
+    }
+    snapshot_seed_free(&seed);
+}
+
 static lmi_octree *tree_of(lm_world *world)
 {
     lmi_body *body = lmi_body_in_step(world, 0);
@@ -600,6 +617,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(a_skin_that_reaches_far),
                                        cmocka_unit_test(a_row_of_voxels),
                                        cmocka_unit_test(bones_far_away),
+                                       cmocka_unit_test(a_drag_that_pulls_too_hard),
                                        cmocka_unit_test_teardown(variants_of_every_world, leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
