@@ -1774,10 +1774,9 @@ typedef struct lm_cut_info {
  * then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
-/* Makes the skin of an octree, or what is connected in clusters and tetrahedra, ready to be cut, so that the first cut
- * does not have to. Nothing else changes; snapshots and clones do not hold it, and another skin needs it again. Lattices are
- * ready once they can break; others become so by their first cut, and this leaves them as they are. LM_ERROR_ARGUMENT
- * (a skin without an inside) or LM_ERROR_MEMORY. */
+/* Makes the skin of an octree, what is connected in clusters and tetrahedra, or the links of a lattice that cannot break
+ * ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots and clones do not hold it, and
+ * another skin needs it again (a lattice does not). LM_ERROR_ARGUMENT (a skin without an inside) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 
 /* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a
