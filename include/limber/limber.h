@@ -818,9 +818,10 @@ LM_API lm_result lm_body_set_enabled(lm_world *world, lm_body_id body, bool enab
 
 /* A copy of a body: rest shape, masses, material, skin, examples, filter, stiffness, detail,
  * cuts and breaks, and its state, at the same place. Pins, drags, forces and the skeleton are not copied, nor what they
- * changed. Nothing is found again, so that it takes about a tenth of a millisecond for each thousand particles (an
- * octree, or a body that can break or was cut, takes as long as loading it from a snapshot). lm_body_set_pose puts it
- * elsewhere. LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+ * changed. Nothing is found again, and solids, cells of octrees and their sums are shared until one of the bodies
+ * changes them, so that it takes less than a tenth of a millisecond for each thousand particles (a body that can break
+ * or was cut takes as long as loading it from a snapshot). lm_body_set_pose puts it elsewhere. LM_ERROR_LIMIT or
+ * LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_clone(lm_world *world, lm_body_id body, lm_body_id *clone);
 
 /* Sockets: frames at any point of a body, for what follows it: a hat, a sound, a camera. A socket is a plain value of
@@ -1774,10 +1775,9 @@ typedef struct lm_cut_info {
  * then nothing has changed. */
 LM_API lm_result lm_body_cut(lm_world *world, lm_body_id body, const lm_blade *blade, lm_cut_info *info);
 
-/* Makes the skin of an octree, or what is connected in clusters and tetrahedra, ready to be cut, so that the first cut
- * does not have to. Nothing else changes; snapshots and clones do not hold it, and another skin needs it again. Lattices are
- * ready once they can break; others become so by their first cut, and this leaves them as they are. LM_ERROR_ARGUMENT
- * (a skin without an inside) or LM_ERROR_MEMORY. */
+/* Makes the skin of an octree, what is connected in clusters and tetrahedra, or the links of a lattice that cannot break
+ * ready to be cut, so that the first cut does not have to. Nothing else changes; snapshots and clones do not hold it, and
+ * another skin needs it again (a lattice does not). LM_ERROR_ARGUMENT (a skin without an inside) or LM_ERROR_MEMORY. */
 LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
 
 /* Cuts with an edge on its way: a chain of `count` points (at least 2) that went from `from` to `to`, each along a

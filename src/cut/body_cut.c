@@ -140,7 +140,7 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
 {
     lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
     lmi_slit_plan slit = {.material = blade->material};
-    lmi_fracture_undo undo = {0};
+    lmi_fracture_undo undo = {.links = lmi_ready_take_links(body)};
     bool clips = is_clipped(body);
     lm_result result = LM_ERROR_MEMORY;
     if (triangles && (!clips || lmi_slit_meet(world, body, triangles, blade->triangle_count, &slit))) {
@@ -166,6 +166,7 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
     } else {
         lmi_fracture_restore(world, body, &undo);
     }
+    lmi_ready_give_links(body, undo.links);
     lmi_slit_drop(world, &slit);
     if (result == LM_ERROR_LIMIT) {
         *fault = "the lattice's regions have too many particles for it to be cut";
@@ -236,6 +237,9 @@ lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
         result = lmi_octree_make_shell(world, body) ? LM_OK : LM_ERROR_MEMORY;
     } else if (!body->lattice && !body->grain) {
         result = lmi_ready_make_grain(world, body, &fault);
+    } else if (body->lattice && !body->fracture) {
+        result = lmi_ready_make_links(world, body);
+        result = result == LM_ERROR_LIMIT ? LM_OK : result; /* its lists would be too long: it cannot be cut */
     }
     lmi_float_mode_leave(&host);
     return result == LM_OK ? LM_OK

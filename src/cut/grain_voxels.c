@@ -297,7 +297,7 @@ uint32_t lmi_grain_around(const lmi_body *body, uint32_t particle, lm_vec3 point
     const lmi_grain_index *index = &body->grain->index;
     walk w = {.count = 0};
     visit(&w, particle);
-    for (uint32_t n = 0; n < w.count; n++) {
+    for (uint32_t n = 0; n < w.count && w.count < MOST_SEEN; n++) { /* a full list takes no more */
         for (uint32_t k = index->bond_offsets[w.places[n]]; k < index->bond_offsets[w.places[n] + 1]; k++) {
             visit(&w, index->neighbours[k]);
         }

@@ -1,4 +1,5 @@
 #include "cut/ready.h"
+#include "fracture/fracture.h"
 #include "touch/mould.h"
 #include "world/world.h"
 
@@ -60,11 +61,40 @@ lmi_grain *lmi_ready_take_grain(lm_world *world, lmi_body *body)
     return grain;
 }
 
+lm_result lmi_ready_make_links(lm_world *world, lmi_body *body)
+{
+    lmi_ready *ready = begin(world, body);
+    lmi_links *links = NULL;
+    lm_result result = ready ? lmi_links_make(world, body, &links) : LM_ERROR_MEMORY;
+    if (result == LM_OK) {
+        lmi_links_free(world, ready->links);
+        ready->links = links;
+    }
+    return result;
+}
+
+lmi_links *lmi_ready_take_links(lmi_body *body)
+{
+    lmi_links *links = body->ready ? body->ready->links : NULL;
+    if (links) {
+        body->ready->links = NULL;
+    }
+    return links;
+}
+
+void lmi_ready_give_links(lmi_body *body, lmi_links *links)
+{
+    if (links) {
+        body->ready->links = links;
+    }
+}
+
 void lmi_ready_free(lm_world *world, lmi_body *body)
 {
     if (body->ready) {
         lmi_ready_drop_mould(world, body);
         lmi_grain_free(world, body->ready->grain);
+        lmi_links_free(world, body->ready->links);
         lmi_release(&world->memory, body->ready, 1, sizeof *body->ready);
         body->ready = NULL;
     }

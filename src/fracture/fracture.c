@@ -227,50 +227,121 @@ static bool make_companions(lm_world *world, const lmi_lattice *l, bool moments,
     return ok;
 }
 
-/* The constants of the body's regions for a shape that is to be its own. */
-static bool weigh(lm_world *world, const lmi_body *body, lmi_lattice *shape)
+/* A shape with links, and what its constants were made for. */
+struct lmi_links {
+    lmi_lattice shape;
+    double *weights; /* [places] */
+    float *shares;   /* [places]; 0 where no stiffness was given */
+    uint32_t places;
+    lmi_lattice_wants wants;
+};
+
+/* What the constants of the body's regions are made for now. False when out of memory. */
+static bool find_weights(lm_world *world, const lmi_body *body, lmi_links *links)
 {
     lmi_memory *memory = &world->memory;
     bool *held = lmi_allocate(memory, body->place_count, sizeof *held);
-    double *weights = lmi_allocate(memory, body->place_count, sizeof *weights);
-    float *shares = lmi_allocate(memory, body->place_count, sizeof *shares);
-    bool ok = held && weights && shares;
+    links->places = body->place_count;
+    links->wants = lmi_lattice_wants_of(&body->material, body->plastic_material);
+    links->weights = lmi_allocate(memory, body->place_count, sizeof *links->weights);
+    links->shares = lmi_allocate(memory, body->place_count, sizeof *links->shares);
+    bool ok = held && links->weights && links->shares;
     if (ok) {
         lmi_pins_mark(world, body, held);
-        lmi_lattice_body_weights(body, shape, held, weights);
+        lmi_lattice_body_weights(body, &links->shape, held, links->weights);
         if (body->stiffness) {
-            lmi_lattice_stiffness_by_place(body, shares);
+            lmi_lattice_stiffness_by_place(body, links->shares);
         }
-        ok = lmi_lattice_weigh(memory, shape, weights, body->stiffness ? shares : NULL,
-                               lmi_lattice_wants_of(&body->material, body->plastic_material));
     }
     lmi_release(memory, held, body->place_count, sizeof *held);
-    lmi_release(memory, weights, body->place_count, sizeof *weights);
-    lmi_release(memory, shares, body->place_count, sizeof *shares);
     return ok;
+}
+
+static void free_weights(lm_world *world, lmi_links *links)
+{
+    lmi_release(&world->memory, links->weights, links->places, sizeof *links->weights);
+    lmi_release(&world->memory, links->shares, links->places, sizeof *links->shares);
+}
+
+static bool same_weights(const lmi_links *a, const lmi_links *b)
+{
+    return a->wants.stretch == b->wants.stretch && a->wants.affine == b->wants.affine &&
+           memcmp(a->weights, b->weights, a->places * sizeof *a->weights) == 0 &&
+           memcmp(a->shares, b->shares, a->places * sizeof *a->shares) == 0;
+}
+
+/* The constants of the body's regions for links that are to be its own. `known`: null, or what those that these have were made for. */
+static bool weigh(lm_world *world, const lmi_body *body, lmi_links *links, const lmi_links *known)
+{
+    return find_weights(world, body, links) &&
+           ((known && same_weights(links, known)) ||
+            lmi_lattice_weigh(&world->memory, &links->shape, links->weights, body->stiffness ? links->shares : NULL,
+                              links->wants));
+}
+
+/* The lattice of a body as one whose links may break, without constants. */
+static lm_result make_shape(lm_world *world, const lmi_lattice *l, const lmi_lattice_breaks *breaks, lmi_lattice *shape)
+{
+    lmi_voxels cells;
+    if (!cells_of(world, l, &cells)) {
+        return LM_ERROR_MEMORY;
+    }
+    lm_result result = lmi_lattice_make(&world->memory, &cells, l->width, LMI_LATTICE_LISTS, breaks, shape);
+    lmi_release(&world->memory, cells.bits, (size_t)cells.row_words * cells.n[1] * cells.n[2], sizeof *cells.bits);
+    return result;
+}
+
+lm_result lmi_links_make(lm_world *world, const lmi_body *body, lmi_links **to)
+{
+    const lmi_lattice_breaks none = {0};
+    lmi_links *links = lmi_allocate(&world->memory, 1, sizeof *links);
+    lm_result result = links ? make_shape(world, &body->lattice->shape, &none, &links->shape) : LM_ERROR_MEMORY;
+    if (result != LM_OK) {
+        lmi_release(&world->memory, links, 1, sizeof *links);
+        return result;
+    }
+    if (!weigh(world, body, links, NULL)) {
+        lmi_links_free(world, links);
+        return LM_ERROR_MEMORY;
+    }
+    *to = links;
+    return LM_OK;
+}
+
+void lmi_links_free(lm_world *world, lmi_links *links)
+{
+    if (links) {
+        free_weights(world, links);
+        lmi_lattice_free(&world->memory, &links->shape);
+        lmi_release(&world->memory, links, 1, sizeof *links);
+    }
 }
 
 lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed,
                              lmi_fracture_undo *undo)
 {
     lmi_lattice_body *lattice = body->lattice;
-    lmi_voxels cells;
-    lmi_lattice shape;
+    lmi_links made = {0}, *known = weighed && undo ? undo->links : NULL;
     companions more;
-    if (!cells_of(world, &lattice->shape, &cells)) {
+    if (known) {
+        made.shape = known->shape;
+        memset(&known->shape, 0, sizeof known->shape);
+        undo->links = NULL;
+    } else {
+        lm_result result = make_shape(world, &lattice->shape, breaks, &made.shape);
+        if (result != LM_OK) {
+            return result;
+        }
+    }
+    const bool ok = (!weighed || weigh(world, body, &made, known)) &&
+                    make_companions(world, &made.shape, lattice->velocity_moments != NULL, &more);
+    free_weights(world, &made);
+    lmi_links_free(world, known);
+    if (!ok) {
+        lmi_lattice_free(&world->memory, &made.shape);
         return LM_ERROR_MEMORY;
     }
-    lm_result result =
-        lmi_lattice_make(&world->memory, &cells, lattice->shape.width, LMI_LATTICE_LISTS, breaks, &shape);
-    lmi_release(&world->memory, cells.bits, (size_t)cells.row_words * cells.n[1] * cells.n[2], sizeof *cells.bits);
-    if (result != LM_OK) {
-        return result;
-    }
-    if ((weighed && !weigh(world, body, &shape)) ||
-        !make_companions(world, &shape, lattice->velocity_moments != NULL, &more)) {
-        lmi_lattice_free(&world->memory, &shape);
-        return LM_ERROR_MEMORY;
-    }
+    const lmi_lattice shape = made.shape;
     for (uint32_t n = 0; n < shape.part_count && shape.part_count == lattice->shape.part_count; n++) {
         more.part[n] = lattice->part[n];
         memset(more.part[n].sums, 0, sizeof more.part[n].sums);
@@ -320,7 +391,7 @@ void lmi_fracture_settle(lm_world *world, const lmi_body *body, lmi_fracture_und
         lmi_skin_free(world, &undo->skin);
     }
     lmi_opening_free(world, undo->opening);
-    *undo = (lmi_fracture_undo){0};
+    *undo = (lmi_fracture_undo){.links = undo->links};
 }
 
 /* The skin as it was. */
@@ -358,7 +429,7 @@ void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *un
         body->surface = undo->surface;
         body->contact_points = undo->contact_points;
     }
-    *undo = (lmi_fracture_undo){0};
+    *undo = (lmi_fracture_undo){.links = undo->links};
 }
 
 /* --- the interface --- */

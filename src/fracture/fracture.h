@@ -68,9 +68,17 @@ typedef struct lmi_fracture {
 
 void lmi_fracture_free(lm_world *world, lmi_body *body);
 
+/* A lattice that cannot break as it will be once it can, made before its first cut (cut/ready.h). */
+typedef struct lmi_links lmi_links;
+
+/* LM_ERROR_LIMIT or LM_ERROR_MEMORY. */
+lm_result lmi_links_make(lm_world *world, const lmi_body *body, lmi_links **links);
+void lmi_links_free(lm_world *world, lmi_links *links); /* null is allowed */
+
 /* What a cut replaces before it is certain that there is memory for all of it. */
 typedef struct lmi_fracture_undo {
-    bool laid_out; /* the body had no links: its lattice was another, and so was what touches */
+    lmi_links *links; /* null, or what the cut begins with; it stays here where the body needs no links */
+    bool laid_out;    /* the body had no links: its lattice was another, and so was what touches */
     lmi_lattice_body lattice;
     lmi_touch touch;
     lmi_bulk *bulk;
@@ -84,7 +92,7 @@ typedef struct lmi_fracture_undo {
     struct lmi_opening *opening; /* that was taken away */
 } lmi_fracture_undo;
 
-/* In the end: what was replaced goes, and the body wakes; or all is as it was. Both leave nothing in `undo`. */
+/* In the end: what was replaced goes, and the body wakes; or all is as it was. Both leave nothing in `undo` but links that nobody needed. */
 void lmi_fracture_settle(lm_world *world, const lmi_body *body, lmi_fracture_undo *undo);
 void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *undo);
 

@@ -84,13 +84,15 @@ lm_result lmi_octree_begin(lmi_octree *t, lmi_memory *memory, lmi_voxels *voxels
     t->owner = lmi_allocate(memory, t->voxel_count, sizeof *t->owner);
     t->voxel_order = lmi_allocate(memory, t->voxel_count, sizeof *t->voxel_order);
     t->users = lmi_allocate(memory, 1, sizeof *t->users);
+    t->owners = lmi_allocate(memory, 1, sizeof *t->owners);
     if (t->users) {
         *t->users = 1; /* also while others of these are missing: then they are freed with it */
     }
-    if (!t->word_rank || !t->at || !t->cut || !t->owner || !t->voxel_order || !t->users) {
+    if (!t->word_rank || !t->at || !t->cut || !t->owner || !t->voxel_order || !t->users || !t->owners) {
         lmi_octree_free(t, memory);
         return LM_ERROR_MEMORY;
     }
+    *t->owners = 1;
     number_voxels(t);
     return LM_OK;
 }
@@ -110,10 +112,12 @@ bool lmi_octree_share(lmi_octree *t, lmi_memory *memory, const lmi_octree *befor
     t->cut = lmi_allocate_plain(memory, t->voxel_count, sizeof *t->cut);
     t->owner = lmi_allocate_plain(memory, t->voxel_count, sizeof *t->owner);
     t->voxel_order = lmi_allocate_plain(memory, t->voxel_count, sizeof *t->voxel_order);
-    if (!t->cut || !t->owner || !t->voxel_order) {
+    t->owners = lmi_allocate(memory, 1, sizeof *t->owners);
+    if (!t->cut || !t->owner || !t->voxel_order || !t->owners) {
         lmi_octree_free(t, memory);
         return false;
     }
+    *t->owners = 1;
     memcpy(t->cut, before->cut, t->voxel_count * sizeof *t->cut);
     memset(t->owner, 0xff, t->voxel_count * sizeof *t->owner);
     return true;
@@ -133,9 +137,58 @@ static void free_shared(lmi_octree *t, lmi_memory *memory)
     lmi_voxels_free(memory, &t->voxels);
 }
 
+void lmi_octree_join(lmi_octree *t, const lmi_octree *other)
+{
+    *t = *other;
+    ++*t->owners;
+}
+
+static void copy_lists(lmi_memory *memory, lmi_octree_lists *lists, bool *ok)
+{
+    LMI_COPY_ARRAY(memory, lists, offsets, (size_t)lists->count + 1, ok);
+    LMI_COPY_ARRAY(memory, lists, items, lists->item_capacity, ok);
+}
+
+bool lmi_octree_own(lmi_octree *t, lmi_memory *memory)
+{
+    if (*t->owners == 1) {
+        return true;
+    }
+    lmi_octree own = *t;
+    bool ok = true;
+    ++*own.users;
+    LMI_COPY_ARRAY(memory, &own, owners, 1, &ok);
+    LMI_COPY_ARRAY(memory, &own, cut, t->voxel_count, &ok);
+    LMI_COPY_ARRAY(memory, &own, owner, t->voxel_count, &ok);
+    LMI_COPY_ARRAY(memory, &own, voxel_order, t->voxel_count, &ok);
+    LMI_COPY_ARRAY(memory, &own, nodes, t->node_capacity, &ok);
+    LMI_COPY_ARRAY(memory, &own, leaves, t->leaf_count, &ok);
+    LMI_COPY_ARRAY(memory, &own, width, t->leaf_count, &ok);
+    LMI_COPY_ARRAY(memory, &own, lengths, t->neighbours.item_capacity, &ok);
+    LMI_COPY_ARRAY(memory, &own, bends, t->bend_count, &ok);
+    copy_lists(memory, &own.faces, &ok);
+    copy_lists(memory, &own.around, &ok);
+    copy_lists(memory, &own.neighbours, &ok);
+    copy_lists(memory, &own.regions, &ok);
+    if (own.owners) {
+        *own.owners = 1;
+    }
+    lmi_octree_free(ok ? t : &own, memory);
+    if (ok) {
+        *t = own;
+    }
+    return ok;
+}
+
 void lmi_octree_free(lmi_octree *t, lmi_memory *memory)
 {
+    if (t->owners && *t->owners > 1) {
+        --*t->owners;
+        memset(t, 0, sizeof *t);
+        return;
+    }
     free_shared(t, memory);
+    lmi_release(memory, t->owners, 1, sizeof *t->owners);
     lmi_release(memory, t->cut, t->voxel_count, sizeof *t->cut);
     lmi_release(memory, t->owner, t->voxel_count, sizeof *t->owner);
     lmi_release(memory, t->voxel_order, t->voxel_count, sizeof *t->voxel_order);

@@ -79,6 +79,7 @@ typedef struct lmi_octree {
     uint32_t *owner;   /* [voxel_count] the leaf's node */
     uint32_t *voxel_order; /* [voxel_count] the voxels of a node one after the other, those of a leaf ascending */
     uint32_t *users;       /* how many trees share voxels.bits, word_rank and at, which never change */
+    uint32_t *owners;      /* how many bodies share all of this tree: copies, until one of them changes it */
 
     lmi_octree_node *nodes;
     uint32_t node_count, node_capacity;
@@ -124,6 +125,12 @@ void lmi_octree_free(lmi_octree *tree, lmi_memory *memory);
 
 /* A tree without nodes on the voxels of another, which it shares, with links of its own. False when out of memory. */
 bool lmi_octree_share(lmi_octree *tree, lmi_memory *memory, const lmi_octree *before);
+
+/* All of another tree, for a body that has it in common with that one. */
+void lmi_octree_join(lmi_octree *tree, const lmi_octree *other);
+
+/* Before a tree changes in place: it is no longer anybody else's. False when out of memory; then nothing has changed. */
+bool lmi_octree_own(lmi_octree *tree, lmi_memory *memory);
 
 /* octree_divide.c: the thickness of the body around each voxel, in voxels, up to `most`: the side of the largest cube of
  * filled voxels that the voxel is in, rounded up to an even number. Null when out of memory. */

@@ -348,6 +348,39 @@ bool lmi_octree_body_allocate(lm_world *world, lmi_body *body, lmi_octree *tree)
            order_leaves(world, body);
 }
 
+static bool copy_levels(lmi_memory *memory, const lmi_octree *t, lmi_octree_levels **levels)
+{
+    bool ok = true;
+    lmi_octree_levels *to = lmi_copy(memory, *levels, 1, sizeof *to, &ok);
+    if (to) {
+        to->scratch = to->was_quiet = NULL;
+        to->scratch_size = 0;
+        LMI_COPY_ARRAY(memory, to, home, t->voxel_count, &ok);
+        LMI_COPY_ARRAY(memory, to, leaf, t->leaf_count, &ok);
+    }
+    *levels = to;
+    return ok;
+}
+
+bool lmi_octree_body_copy(lm_world *world, const lmi_body *from, lmi_body *to)
+{
+    lmi_memory *memory = &world->memory;
+    const lmi_octree_body *f = from->octree;
+    lmi_octree_body *t = lmi_allocate(memory, 1, sizeof *t);
+    if (!t) {
+        return false;
+    }
+    to->octree = t;
+    lmi_octree_join(&t->tree, &f->tree);
+    bool ok = lmi_octree_lanes_join(&t->lanes, memory, &f->lanes);
+    t->part_count = f->part_count;
+    t->part = lmi_copy(memory, f->part, t->tree.leaf_count, sizeof *t->part, &ok);
+    t->parts = lmi_copy(memory, f->parts, t->part_count, sizeof *t->parts, &ok);
+    t->sums = ok ? lmi_allocate_plain(memory, t->tree.node_count, sizeof *t->sums) : NULL;
+    t->levels = ok ? f->levels : NULL;
+    return copy_levels(memory, &t->tree, &t->levels) && ok && t->sums;
+}
+
 void lmi_octree_body_free(lm_world *world, lmi_body *body)
 {
     if (body->octree) {
@@ -709,7 +742,7 @@ lm_result lm_body_set_widths(lm_world *world, lm_body_id id, const float *metres
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_octree *t = &body->octree->tree;
     uint32_t *before = lmi_allocate(&world->memory, t->leaf_count, sizeof *before);
-    bool ok = before != NULL;
+    bool ok = before && lmi_octree_own(t, &world->memory);
     if (ok) {
         memcpy(before, t->width, t->leaf_count * sizeof *before);
         for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {

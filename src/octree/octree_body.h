@@ -75,6 +75,8 @@ void lmi_octree_make_regions(const lmi_octree *tree, const lmi_octree_rest *rest
 bool lmi_octree_lanes_make(lmi_octree_lanes *lanes, lmi_memory *memory, const lmi_body *body,
                            const lmi_octree_rest *rest, const lmi_region *regions, const double *region_mass);
 void lmi_octree_lanes_free(lmi_octree_lanes *lanes, lmi_memory *memory);
+/* The same lanes for a copy of the body: but for the scratch they have them in common. False when out of memory. */
+bool lmi_octree_lanes_join(lmi_octree_lanes *lanes, lmi_memory *memory, const lmi_octree_lanes *other);
 
 /* The node that stands for the same leaves and is not the only child of another. */
 uint32_t lmi_octree_plain_node(const lmi_octree *tree, uint32_t node);
@@ -95,6 +97,8 @@ static inline uint32_t lmi_octree_phases(const lmi_body *body)
 
 /* octree_body.c */
 lm_result lmi_octree_body_create(lm_world *world, const lm_body_def *def, uint32_t *slot);
+/* Of a body that was not cut, for a copy of it: the tree and the lanes are shared. False when out of memory. */
+bool lmi_octree_body_copy(lm_world *world, const lmi_body *from, lmi_body *to);
 void lmi_octree_body_free(lm_world *world, lmi_body *body);
 
 /* New weights, region constants and lanes after masses, stiffness or pins changed (`held` by place, or null). False when out

@@ -67,14 +67,17 @@ typedef struct lmi_octree_lanes {
     float *share;           /* [region_blocks][LMI_BLOCK] 1 / mass of the regions that a particle is in, by lane */
     float *margin;          /* [region_blocks][LMI_BLOCK] half the side of a cube of a leaf's volume, metres */
 
+    /* Scratch, of each body. */
     float *sum_row;       /* [1 + virtual_blocks * LMI_BLOCK][LMI_OCTREE_ROW] middle (3), moments (9); row 0 stays 0 */
     float *transform_row; /* [region_blocks * LMI_BLOCK][LMI_OCTREE_ROW] centre (3), transform (9) */
     float *spread_row;    /* as sum_row: pull (3), weight, transform (9), reference position (3) */
     float *pull;          /* [region_blocks][LMI_BLOCK][4] mean goal less position, by place */
     float *damping;       /* the same: mean velocity of the regions less the particle's own; of regional damping */
 
-    void *memory; /* holds all of the above */
+    void *memory; /* holds all of the above but the scratch, and how many bodies have it in common */
     size_t size;
+    void *scratch; /* the rest */
+    size_t scratch_size;
 } lmi_octree_lanes;
 
 #endif

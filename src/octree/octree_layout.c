@@ -352,11 +352,14 @@ static void *carve(char *base, size_t *used, size_t count, size_t size)
     return piece;
 }
 
+/* How many bodies have the lanes in common; the block of memory begins with it. */
+static uint32_t *owners_of(const lmi_octree_lanes *o) { return o->memory; }
+
 static void carve_lanes(lmi_octree_lanes *o, char *base)
 {
     size_t blocks = (size_t)o->virtual_blocks + o->region_blocks, block = LMI_BLOCK * sizeof(float);
-    size_t rows = 1 + (size_t)o->virtual_blocks * LMI_BLOCK, row = LMI_OCTREE_ROW * sizeof(float);
     o->size = 0;
+    carve(base, &o->size, 1, sizeof *owners_of(o));
     o->height_block = carve(base, &o->size, (size_t)o->heights + 1, sizeof *o->height_block);
     o->sums = carve(base, &o->size, blocks, sizeof *o->sums);
     o->leaf = carve(base, &o->size, o->leaf_rows, block);
@@ -374,11 +377,27 @@ static void carve_lanes(lmi_octree_lanes *o, char *base)
     o->frame = carve(base, &o->size, (size_t)o->region_blocks * 9, block);
     o->share = carve(base, &o->size, o->region_blocks, block);
     o->margin = carve(base, &o->size, o->region_blocks, block);
-    o->sum_row = carve(base, &o->size, rows, row);
-    o->transform_row = carve(base, &o->size, (size_t)o->region_blocks * LMI_BLOCK, row);
-    o->spread_row = carve(base, &o->size, rows, row);
-    o->pull = carve(base, &o->size, (size_t)o->region_blocks * 4, block);
-    o->damping = carve(base, &o->size, (size_t)o->region_blocks * 4, block);
+}
+
+static void carve_scratch(lmi_octree_lanes *o, char *base)
+{
+    size_t block = LMI_BLOCK * sizeof(float);
+    size_t rows = 1 + (size_t)o->virtual_blocks * LMI_BLOCK, row = LMI_OCTREE_ROW * sizeof(float);
+    o->scratch_size = 0;
+    o->sum_row = carve(base, &o->scratch_size, rows, row);
+    o->transform_row = carve(base, &o->scratch_size, (size_t)o->region_blocks * LMI_BLOCK, row);
+    o->spread_row = carve(base, &o->scratch_size, rows, row);
+    o->pull = carve(base, &o->scratch_size, (size_t)o->region_blocks * 4, block);
+    o->damping = carve(base, &o->scratch_size, (size_t)o->region_blocks * 4, block);
+}
+
+/* In a struct without any. Row 0 of sums and spreads, which is nothing, and lanes that nobody writes are zero. */
+static bool make_scratch(lmi_octree_lanes *o, lmi_memory *memory)
+{
+    carve_scratch(o, NULL);
+    o->scratch = lmi_allocate(memory, o->scratch_size, 1);
+    carve_scratch(o, o->scratch);
+    return o->scratch != NULL;
 }
 
 static bool lay_out(layout *l, lmi_octree_lanes *o, lmi_memory *memory)
@@ -387,10 +406,12 @@ static bool lay_out(layout *l, lmi_octree_lanes *o, lmi_memory *memory)
     lay_spread(l, o, false);
     carve_lanes(o, NULL);
     o->memory = lmi_allocate(memory, o->size, 1);
-    if (!o->memory) {
+    if (!o->memory || !make_scratch(o, memory)) {
+        lmi_release(memory, o->memory, o->size, 1);
         return false;
     }
     carve_lanes(o, o->memory);
+    *owners_of(o) = 1;
     place_nodes(l, o->height_block);
     lay_sums(l, o, true);
     lay_spread(l, o, true);
@@ -451,9 +472,23 @@ bool lmi_octree_lanes_make(lmi_octree_lanes *o, lmi_memory *memory, const lmi_bo
     return ok;
 }
 
+bool lmi_octree_lanes_join(lmi_octree_lanes *o, lmi_memory *memory, const lmi_octree_lanes *other)
+{
+    *o = *other;
+    if (!make_scratch(o, memory)) {
+        memset(o, 0, sizeof *o);
+        return false;
+    }
+    ++*owners_of(o);
+    return true;
+}
+
 void lmi_octree_lanes_free(lmi_octree_lanes *o, lmi_memory *memory)
 {
-    lmi_release(memory, o->memory, o->size, 1);
+    lmi_release(memory, o->scratch, o->scratch_size, 1);
+    if (o->memory && --*owners_of(o) == 0) {
+        lmi_release(memory, o->memory, o->size, 1);
+    }
     memset(o, 0, sizeof *o);
 }
 

@@ -154,7 +154,16 @@ typedef struct rider {
     uint32_t *cell;   /* [vertices] of points: what they ride on; NONE: not known */
     bool *changed;    /* [vertices] of points */
     uint32_t old;     /* vertices that there were */
+
+    /* Cells that were looked at lately: many points look at the same ones, and each at most of them several times. */
+    lm_dvec3 *middle; /* [places] where the middle of a cell is now */
+    bool *known;      /* [places] it was found */
+    uint32_t *asked;  /* [places] who looked last: see asked_by; 0: nobody */
+    bool *seen;       /* [places] what came of it */
 } rider;
+
+/* A point and how it looks. */
+static uint32_t asked_by(uint32_t point, bool earlier) { return 2 * point + 1 + earlier; }
 
 static void place_of(const rider *r, uint32_t vertex, double at[3])
 {
@@ -203,15 +212,28 @@ static lm_dvec3 eye_of(const rider *r, uint32_t point)
 }
 
 /* Whether a point sees the middle of a cell: past this cut as it is now, where the blade is straight, and past earlier ones at rest. */
-static bool sees_middle(const rider *r, uint32_t point, uint32_t cell, bool earlier)
+static bool looks(const rider *r, uint32_t point, uint32_t cell, bool earlier)
 {
     const lm_dvec3 eye = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
     int32_t low[3];
-    lm_dvec3 by[3];
     lmi_lattice_corner(r->l, cell, low);
     const double middle[3] = {low[0] + 0.5, low[1] + 0.5, low[2] + 0.5};
-    return !lmi_blade_crossed(&r->plan->sheet.tree, eye, carry(r->body, cell, middle, by)) &&
+    if (!r->known[cell]) {
+        lm_dvec3 by[3];
+        r->middle[cell] = carry(r->body, cell, middle, by);
+        r->known[cell] = true;
+    }
+    return !lmi_blade_crossed(&r->plan->sheet.tree, eye, r->middle[cell]) &&
            (!earlier || !lmi_blade_crossed(&r->faces, eye_of(r, point), dvec(middle[0], middle[1], middle[2])));
+}
+
+static bool sees_middle(const rider *r, uint32_t point, uint32_t cell, bool earlier)
+{
+    if (r->asked[cell] != asked_by(point, earlier)) {
+        r->asked[cell] = asked_by(point, earlier);
+        r->seen[cell] = looks(r, point, cell, earlier);
+    }
+    return r->seen[cell];
 }
 
 /* A cell goes with the chips of its corners, and blades part chips by their middles: it is those that a point has to see. */
@@ -418,7 +440,11 @@ bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *nex
     r.normal = lmi_allocate(memory, count, sizeof *r.normal);
     r.cell = lmi_allocate(memory, count, sizeof *r.cell);
     r.changed = lmi_allocate(memory, count, sizeof *r.changed);
-    bool ok = r.normal && r.cell && r.changed && look(&r, memory);
+    r.middle = lmi_allocate_plain(memory, body->place_count, sizeof *r.middle);
+    r.known = lmi_allocate(memory, body->place_count, sizeof *r.known);
+    r.asked = lmi_allocate(memory, body->place_count, sizeof *r.asked);
+    r.seen = lmi_allocate(memory, body->place_count, sizeof *r.seen);
+    bool ok = r.normal && r.cell && r.changed && r.middle && r.known && r.asked && r.seen && look(&r, memory);
     if (ok) {
         find_cells(&r);
         ok = keep_together(&r, memory);
@@ -430,5 +456,9 @@ bool lmi_slit_ride(lm_world *world, const lmi_body *body, const lmi_lattice *nex
     lmi_release(memory, r.normal, count, sizeof *r.normal);
     lmi_release(memory, r.cell, count, sizeof *r.cell);
     lmi_release(memory, r.changed, count, sizeof *r.changed);
+    lmi_release(memory, r.middle, body->place_count, sizeof *r.middle);
+    lmi_release(memory, r.known, body->place_count, sizeof *r.known);
+    lmi_release(memory, r.asked, body->place_count, sizeof *r.asked);
+    lmi_release(memory, r.seen, body->place_count, sizeof *r.seen);
     return ok;
 }

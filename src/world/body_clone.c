@@ -1,8 +1,9 @@
 /*
- * Copies of bodies. Everything that was found when the first one was made is copied as it is; the solid that others touch is shared.
- * Octrees, and bodies that can break or were cut, go through a snapshot of the body alone, which finds it again.
+ * Copies of bodies. Everything that was found when the first one was made is copied as it is; the solid that others touch is shared, and
+ * the tree and the lanes of an octree. Bodies that can break or were cut go through a snapshot of the body alone, which finds it again.
  */
 #include "base/guard.h"
+#include "contact/cleft.h"
 #include "fracture/fracture.h"
 #include "match/carrier.h"
 #include "match/examples.h"
@@ -197,7 +198,10 @@ static bool copy_examples(lm_world *world, const lmi_body *from, lmi_body *to)
     return true;
 }
 
-static bool needs_snapshot(const lmi_body *body) { return body->octree || body->fracture || body->grain || body->slit; }
+static bool needs_snapshot(const lmi_body *body)
+{
+    return lmi_is_cut_octree(body) || body->fracture || body->grain || body->slit;
+}
 
 static lm_result copy_body(lm_world *world, const lmi_body *from, lmi_body *to, uint32_t slot)
 {
@@ -209,9 +213,10 @@ static lm_result copy_body(lm_world *world, const lmi_body *from, lmi_body *to, 
     }
     *to = *from;
     forget(to, slot);
-    bool ok = copy_lattice(world, from, to) && copy_plain(world, from, to) &&
-              copy_skin(world, &from->skin, &to->skin) && copy_touch(world, &from->touch, &to->touch) &&
-              share_solid(world, from, to) && copy_examples(world, from, to);
+    bool ok = copy_lattice(world, from, to) && (!from->octree || lmi_octree_body_copy(world, from, to)) &&
+              copy_plain(world, from, to) && copy_skin(world, &from->skin, &to->skin) &&
+              copy_touch(world, &from->touch, &to->touch) && share_solid(world, from, to) &&
+              copy_examples(world, from, to);
     /* What pins hold weighs more in fits. */
     ok = ok && (from->first_pin == LMI_NONE || lmi_body_update_weights(world, to, NULL));
     return ok ? LM_OK : LM_ERROR_MEMORY;

@@ -226,7 +226,7 @@ static void assert_same_body(lm_world *world, lmi_body *body)
     assert_memory_equal(regions, body->regions, body->region_count * sizeof *regions);
     const lmi_octree_lanes *made = &body->octree->lanes;
     assert_int_equal(made->size, lanes.size);
-    assert_memory_equal(made->leaf, lanes.leaf, (char *)lanes.sum_row - (char *)lanes.leaf);
+    assert_memory_equal(made->leaf, lanes.leaf, (char *)lanes.memory + lanes.size - (char *)lanes.leaf);
     lmi_octree_lanes_free(&lanes, &world->memory);
     free(regions), free(held);
 }

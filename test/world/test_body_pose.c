@@ -449,6 +449,73 @@ static void copies_touch_each_other(void **context)
     }
 }
 
+static size_t memory_of(const lm_world *world)
+{
+    lm_stats stats;
+    lm_world_get_stats(world, &stats);
+    return stats.memory;
+}
+
+/* All ways to change what copies have in common. */
+static void change(lm_world *world, lm_body_id body, int way, float *values, uint32_t count)
+{
+    const lm_dvec3 from[2] = {{-9, 0.52, -9}, {-9, 0.52, 9}}, to[2] = {{9, 0.52, -9}, {9, 0.52, 9}};
+    lm_cut_info info;
+    if (way == 0) {
+        for (uint32_t n = 0; n < count; n++) values[n] = 0.3f + (n % 3) * 0.1f;
+        assert_ok(lm_body_set_widths(world, body, values));
+    } else if (way == 1) {
+        for (uint32_t n = 0; n < count; n++) values[n] = 0.01f + (n % 5) * 0.01f;
+        assert_ok(lm_body_set_masses(world, body, values));
+    } else if (way == 2) {
+        assert_ok(lm_body_cut_sweep(world, body, from, to, 2, &info));
+        assert_true(info.links > 0);
+    } else {
+        assert_ok(lm_body_destroy(world, body));
+    }
+}
+
+/* An octree and its copies have their cells and sums in common until one of them changes; the others do not notice. */
+static void copies_share_until_they_change(void **context)
+{
+    (void)context;
+    for (int way = 0; way < 4; way++) {
+        uint64_t hashes[2];
+        for (int shared = 0; shared < 2; shared++) {
+            lm_world *world = make_world(-9.81);
+            lm_pose pose = {{0, 0.5, 0}, lm_pose_identity().rotation};
+            size_t before = memory_of(world), one, two;
+            lm_body_id body = make_thing(world, OCTREE, pose), copies[2];
+            lm_body_info info;
+            one = memory_of(world) - before;
+            for (int n = 0; n < 2; n++) {
+                before = memory_of(world);
+                if (shared) {
+                    assert_ok(lm_body_clone(world, body, &copies[n]));
+                } else {
+                    copies[n] = make_thing(world, OCTREE, pose);
+                }
+                two = memory_of(world) - before;
+                assert_true(!shared || 5 * two < 4 * one);
+            }
+            assert_ok(lm_body_get_info(world, body, &info));
+            float *values = calloc(2 * (size_t)info.particles, sizeof *values);
+            assert_ok(lm_body_get_widths(world, body, values + info.particles));
+            change(world, copies[0], way, values, info.particles);
+            assert_ok(lm_body_get_widths(world, body, values));
+            assert_memory_equal(values, values + info.particles, info.particles * sizeof *values);
+            steps(world, 10);
+            assert_same_bits(world, body, copies[1], "the other copy");
+            change(world, body, (way + 1) % 4, values, info.particles);
+            steps(world, 10);
+            hashes[shared] = lm_world_hash(world);
+            lm_world_destroy(world);
+            free(values);
+        }
+        assert_true(hashes[0] == hashes[1]);
+    }
+}
+
 /* --- wrong values --- */
 
 static int lines;
@@ -542,6 +609,7 @@ int main(void)
         cmocka_unit_test(sockets_follow_their_piece),
         cmocka_unit_test(copies_are_the_same),
         cmocka_unit_test(copies_touch_each_other),
+        cmocka_unit_test(copies_share_until_they_change),
         cmocka_unit_test(wrong_values_change_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

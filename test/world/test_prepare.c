@@ -316,6 +316,87 @@ static void every_allocation_may_fail(void **context)
     free_model(&m);
 }
 
+/* What may happen to a lattice between its preparation and its first cut. */
+enum { NOTHING, MISSED, PINNED, HEAVIER, SOFTER, FLOWING, WAYS };
+
+static void change(lm_world *world, lm_body_id body, int way)
+{
+    lm_body_info info;
+    lm_material material;
+    lm_cut_info found;
+    lm_pin_id id;
+    assert_ok(lm_body_get_info(world, body, &info));
+    assert_ok(lm_body_get_material(world, body, &material));
+    float *values = malloc(info.particles * sizeof *values);
+    for (uint32_t n = 0; n < info.particles; n++) values[n] = 0.2f + 0.1f * (n % 7);
+    if (way == MISSED) {
+        const lm_dvec3 from[2] = {{5, 5, 5}, {5, 6, 5}}, to[2] = {{6, 5, 5}, {6, 6, 5}};
+        assert_ok(lm_body_cut_sweep(world, body, from, to, 2, &found));
+        assert_int_equal(found.links, 0);
+    } else if (way == PINNED) {
+        const uint32_t held[3] = {0, 1, 2};
+        lm_pin_def pin = lm_pin_def_default();
+        pin.body = body, pin.particles = held, pin.particle_count = 3;
+        assert_ok(lm_pin_create(world, &pin, &id));
+    } else if (way == HEAVIER) {
+        assert_ok(lm_body_set_masses(world, body, values));
+    } else if (way == SOFTER) {
+        assert_ok(lm_body_set_region_stiffness(world, body, values));
+    } else if (way == FLOWING) {
+        material.yield = 0.01f, material.creep = 1.0f;
+        assert_ok(lm_body_set_material(world, body, &material));
+    }
+    free(values);
+}
+
+/* The links of a lattice that are made beforehand are those that its first cut makes, whatever has changed since; and that cut need not
+ * make them again, unless it ran out of memory once. */
+static void links_made_beforehand_are_the_same(void **context)
+{
+    (void)context;
+    model m = make_model();
+    for (int way = 0; way < WAYS; way++) {
+        uint64_t hashes[3], requests[3];
+        for (int ready = 0; ready < 3; ready++) { /* 2: allocations of the cut fail, every fourth of them */
+            heap h = {0};
+            lm_world_def def = def_with(&h);
+            lm_body_def lattice = body_of(&m, LATTICE);
+            lm_world *world;
+            lm_body_id body;
+            lm_body_info info;
+            lm_cut_info found;
+            assert_ok(lm_world_create(&def, &world));
+            assert_ok(lm_body_create(world, &lattice, &body));
+            if (ready) assert_ok(lm_body_prepare_cut(world, body));
+            change(world, body, way);
+            steps(world, 3);
+            const uint64_t before = lm_world_hash(world);
+            assert_ok(lm_body_get_info(world, body, &info));
+            const double y = info.centre.y;
+            const lm_dvec3 from[2] = {{-9, y, -9}, {-9, y, 9}}, to[2] = {{9, y, -9}, {9, y, 9}};
+            lm_result result = LM_ERROR_MEMORY;
+            for (uint64_t n = 1; result != LM_OK; n += 4) {
+                h.requests = 0;
+                h.refuse = ready == 2 ? n : 0;
+                result = lm_body_cut_sweep(world, body, from, to, 2, &found);
+                assert_true(result == LM_OK || (result == LM_ERROR_MEMORY && lm_world_hash(world) == before));
+            }
+            h.refuse = 0;
+            assert_true(found.links > 0);
+            requests[ready] = h.requests;
+            steps(world, 3);
+            hashes[ready] = lm_world_hash(world);
+            assert_true(hashes[ready] != before);
+            lm_world_destroy(world);
+            assert_true(h.bytes == 0);
+        }
+        if (hashes[0] != hashes[1] || hashes[0] != hashes[2]) fail_msg("way %d: another hash", way);
+        if (requests[1] + 10 >= requests[0])
+            fail_msg("way %d: %d requests, %d with links", way, (int)requests[0], (int)requests[1]);
+    }
+    free_model(&m);
+}
+
 static void a_prepared_body_that_nobody_wants_is_freed(void **context)
 {
     (void)context;
@@ -406,6 +487,7 @@ int main(void)
         cmocka_unit_test(another_skin_is_cut_as_it_is),
         cmocka_unit_test(other_threads_prepare_while_the_world_steps),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(links_made_beforehand_are_the_same),
         cmocka_unit_test(a_prepared_body_that_nobody_wants_is_freed),
         cmocka_unit_test(memory_goes_along),
         cmocka_unit_test(bad_input_is_refused),
