@@ -68,6 +68,7 @@ static inline quad quad_sub(quad a, quad b)
     return (quad){{a.v[0] - b.v[0], a.v[1] - b.v[1], a.v[2] - b.v[2], a.v[3] - b.v[3]}};
 }
 static inline quad quad_scale(quad a, float by) { return (quad){{a.v[0] * by, a.v[1] * by, a.v[2] * by, a.v[3] * by}}; }
+static inline float quad_dot(quad a, quad b) { return (a.v[0] * b.v[0] + a.v[1] * b.v[1]) + a.v[2] * b.v[2]; }
 
 static inline quad quad_cross(quad a, quad b)
 {
