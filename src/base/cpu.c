@@ -44,8 +44,7 @@ bool lmi_cpu_has_avx2(void) { return LMI_CPU_HAS("avx2"); }
 
 bool lmi_cpu_has_avx512(void)
 {
-    return LMI_CPU_HAS("avx512f") && LMI_CPU_HAS("avx512dq") &&
-           LMI_CPU_HAS("avx512bw") && LMI_CPU_HAS("avx512vl");
+    return LMI_CPU_HAS("avx512f") && LMI_CPU_HAS("avx512dq") && LMI_CPU_HAS("avx512bw") && LMI_CPU_HAS("avx512vl");
 }
 
 #else
