@@ -63,6 +63,7 @@ test-x86-32: ## the same for 32-bit x86
 
 test-long: trees ## all of `make test`, and: long runs and fuzzing, every scene everywhere, slow tests sanitized and with clang, exports in other programs
 	@tools/setup readers
+	@tools/setup plain
 	LIMBER_FUZZ_SECONDS=120 $(CTEST) -LE soak
 
 packages: build ## a tar and a Debian package in build/packages, and a zip for Windows

@@ -3,13 +3,14 @@
  */
 #include "machine.h"
 
+#include "base/compiler.h"
 #include "base/os.h"
 #include "base/tasks.h"
 #include "runner.h"
 
 #include <stdlib.h>
 #include <string.h>
-#if defined(__x86_64__)
+#if LMI_HAS_TARGETS
 #include <immintrin.h>
 #endif
 
@@ -55,23 +56,21 @@ static float scalar_multiply_add(float x, float a, float b) { return x * a + b; 
 
 DEFINE_ARITHMETIC(arithmetic_scalar, , float, scalar_load, scalar_multiply_add, scalar_store)
 
-#if defined(__x86_64__)
+#if LMI_HAS_TARGETS
 static __m128 sse2_multiply_add(__m128 x, __m128 a, __m128 b) { return _mm_add_ps(_mm_mul_ps(x, a), b); }
 
 DEFINE_ARITHMETIC(arithmetic_sse2, , __m128, _mm_loadu_ps, sse2_multiply_add, _mm_storeu_ps)
-DEFINE_ARITHMETIC(arithmetic_avx2, __attribute__((target("avx2,fma"))), __m256, _mm256_loadu_ps, _mm256_fmadd_ps,
-                  _mm256_storeu_ps)
-DEFINE_ARITHMETIC(arithmetic_avx512, __attribute__((target("avx512f"))), __m512, _mm512_loadu_ps, _mm512_fmadd_ps,
-                  _mm512_storeu_ps)
+DEFINE_ARITHMETIC(arithmetic_avx2, LMI_TARGET("avx2,fma"), __m256, _mm256_loadu_ps, _mm256_fmadd_ps, _mm256_storeu_ps)
+DEFINE_ARITHMETIC(arithmetic_avx512, LMI_TARGET("avx512f"), __m512, _mm512_loadu_ps, _mm512_fmadd_ps, _mm512_storeu_ps)
 #endif
 
 /* The loop of an instruction set and its lanes. */
 static arithmetic_loop *arithmetic_of(lm_isa isa, uint32_t *lanes)
 {
     *lanes = 1;
-#if defined(__x86_64__)
+#if LMI_HAS_TARGETS
     if (isa == LM_ISA_SSE2) return *lanes = 4, arithmetic_sse2;
-    if (isa == LM_ISA_AVX2 && __builtin_cpu_supports("fma")) return *lanes = 8, arithmetic_avx2;
+    if (isa == LM_ISA_AVX2 && LMI_CPU_HAS("fma")) return *lanes = 8, arithmetic_avx2;
     if (isa == LM_ISA_AVX512) return *lanes = 16, arithmetic_avx512;
 #endif
     return isa == LM_ISA_SCALAR ? arithmetic_scalar : NULL;
@@ -103,7 +102,7 @@ static void run_job(void *context, uint32_t index)
     }
     for (size_t copied = 0; copied < COPY_BYTES; copied += job->size) {
         memcpy(room->to, room->from, job->size);
-        __asm__ volatile("" : : "r"(room->to) : "memory"); /* or all copies but the last would be left out */
+        LMI_KEEP(room->to); /* or all copies but the last would be left out */
     }
 }
 

@@ -25,7 +25,7 @@ extern const cli_command cli_list, cli_devices, cli_run, cli_render, cli_export,
     cli_info, cli_schema, cli_validate;
 
 /* One line on standard error that begins with "limber: "; returns `code`. */
-int cli_fail(int code, const char *format, ...) TEXT_PRINTF(2, 3);
+int cli_fail(int code, const char *format, ...) LMI_PRINTF(2, 3);
 
 typedef enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_TEXT, CLI_TEXTS } cli_kind;
 

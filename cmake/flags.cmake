@@ -28,7 +28,7 @@ if(WIN32)
     # printf and its relatives as C has them, and checked as such.
     target_compile_definitions(limber_flags INTERFACE __USE_MINGW_ANSI_STDIO=1)
 endif()
-if(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i.86|x86)$")
+if(CMAKE_C_SIZEOF_DATA_PTR EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i.86|x86)$")
     # The old floating-point unit keeps more bits than a double has.
     target_compile_options(limber_flags INTERFACE -msse2 -mfpmath=sse)
 endif()

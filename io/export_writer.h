@@ -37,7 +37,7 @@ struct lm_exporter {
 };
 
 /* Fills out->error with "FILE: ..."; returns false. */
-bool lmi_export_fail(lm_exporter *out, const char *format, ...) TEXT_PRINTF(2, 3);
+bool lmi_export_fail(lm_exporter *out, const char *format, ...) LMI_PRINTF(2, 3);
 
 /* Out of memory. */
 bool lmi_export_fail_memory(lm_exporter *out);

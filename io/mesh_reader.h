@@ -55,7 +55,7 @@ char *lmi_mesh_load(const char *path, size_t *size, const char **reason);
 /* ---- messages ---- */
 
 /* Fills the error with "FILE:LINE: " (or "FILE: ") and the text; returns false. */
-bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...) TEXT_PRINTF(2, 3);
+bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...) LMI_PRINTF(2, 3);
 bool lmi_mesh_reader_out_of_memory(mesh_reader *reader);
 
 /* How much of a word to show in a message. */

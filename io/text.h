@@ -6,16 +6,10 @@
 #ifndef LIMBER_IO_TEXT_H
 #define LIMBER_IO_TEXT_H
 
+#include "base/compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-#if defined(__MINGW32__) && !defined(__clang__) /* or the formats of Microsoft's old library are meant */
-#define TEXT_PRINTF(format_index, first_index) __attribute__((format(gnu_printf, format_index, first_index)))
-#elif defined(__GNUC__)
-#define TEXT_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
-#else
-#define TEXT_PRINTF(format_index, first_index)
-#endif
 
 typedef struct text_buffer {
     char *bytes; /* ends with a zero byte once anything was written */
@@ -25,7 +19,7 @@ typedef struct text_buffer {
 } text_buffer;
 
 void lmi_text_add(text_buffer *text, const char *bytes, size_t length);
-void lmi_text_addf(text_buffer *text, const char *format, ...) TEXT_PRINTF(2, 3);
+void lmi_text_addf(text_buffer *text, const char *format, ...) LMI_PRINTF(2, 3);
 
 /* A JSON string literal with its quotes; `string` is UTF-8. */
 void lmi_text_add_json_string(text_buffer *text, const char *string);

@@ -75,7 +75,7 @@ def declare(header: Path) -> str:
             rest.append(line)
     body = _leave_to_compiler(_declare_inline(_expand("\n".join(rest), macros)))
     body = re.sub(r"\bLM_API\b", "", body)
-    body = re.sub(r"\bTEXT_PRINTF\([^)]*\)", "", body)
+    body = re.sub(r"\bLMI_PRINTF\([^)]*\)", "", body)
     return "\n".join(constant for constant in constants if constant) + "\n" + body
 
 

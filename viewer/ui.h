@@ -10,6 +10,8 @@
 #ifndef LIMBER_VIEWER_UI_H
 #define LIMBER_VIEWER_UI_H
 
+#include "base/compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -109,7 +111,7 @@ typedef enum ui_style {
     UI_STYLE_COUNT
 } ui_style;
 
-void ui_text(ui_style style, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void ui_text(ui_style style, const char *format, ...) LMI_PRINTF(2, 3);
 void ui_text_wrapped(ui_style style, const char *text);
 void ui_gap(float height);
 void ui_same_line(void);

@@ -1,4 +1,5 @@
 #include "base/cpu.h"
+#include "base/compiler.h"
 
 #if defined(_WIN32) && (defined(__x86_64__) || defined(_M_X64))
 
@@ -7,7 +8,7 @@
 #include <stdint.h>
 
 /* Registers that the system keeps when it changes from one thread to another; only to be called where OSXSAVE is set. */
-#if defined(__GNUC__)
+#if LMI_HAS_GNU
 static uint64_t kept_registers(void)
 {
     uint32_t low, high;
@@ -37,14 +38,13 @@ static bool has(uint32_t features, uint64_t registers)
 bool lmi_cpu_has_avx2(void) { return has(1u << 5, 0x6); }
 bool lmi_cpu_has_avx512(void) { return has(1u << 16 | 1u << 17 | 1u << 30 | 1u << 31, 0xe6); }
 
-#elif defined(__x86_64__) && defined(__GNUC__)
+#elif LMI_HAS_TARGETS
 
-bool lmi_cpu_has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+bool lmi_cpu_has_avx2(void) { return LMI_CPU_HAS("avx2"); }
 
 bool lmi_cpu_has_avx512(void)
 {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    return LMI_CPU_HAS("avx512f") && LMI_CPU_HAS("avx512dq") && LMI_CPU_HAS("avx512bw") && LMI_CPU_HAS("avx512vl");
 }
 
 #else

@@ -56,7 +56,7 @@ static lm_dvec3 place_of(const lmi_solver *s, const lmi_body *body, uint32_t c)
     size_t row = lmi_rows_of(s, c / LMI_BLOCK) + c % LMI_BLOCK;
     quad at = {0};
     for (uint32_t n = 0; n < s->rows[c / LMI_BLOCK].a; n++, row += LMI_BLOCK) {
-        at += s->weight[row] * quad_load(body->x + (size_t)s->index[row] * 4);
+        at = quad_add_scaled(at, s->weight[row], quad_load(body->x + (size_t)s->index[row] * 4));
     }
     return quad_to(at);
 }
@@ -76,7 +76,8 @@ static double mobility(const lmi_push *push, lm_dvec3 arm, lm_dvec3 n)
 
 static lm_dvec3 velocity(const lmi_push *push, lm_dvec3 arm)
 {
-    return dvec_add(quad_to(push->mean + push->velocity), dvec_cross(quad_to(push->came + push->spin), arm));
+    return dvec_add(quad_to(quad_add(push->mean, push->velocity)),
+                    dvec_cross(quad_to(quad_add(push->came, push->spin)), arm));
 }
 
 static double speed_of(const lmi_brace *b, const lmi_run *run)
@@ -126,8 +127,8 @@ static void give(lmi_push *push, lm_dvec3 arm, lm_dvec3 impulse)
 {
     if (push) {
         quad j = quad_from(dvec_scale(impulse, 1.0 / push->body->mean_mass));
-        push->velocity += push->inverse_mass * j;
-        push->spin += lmi_push_turning(push, quad_cross(quad_from(arm), j));
+        push->velocity = quad_add_scaled(push->velocity, push->inverse_mass, j);
+        push->spin = quad_add(push->spin, lmi_push_turning(push, quad_cross(quad_from(arm), j)));
     }
 }
 

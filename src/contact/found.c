@@ -52,7 +52,7 @@ static void put_place(float to[3], const lmi_contact_def *def)
     quad at = {0};
     for (uint32_t n = 0; n < def->count_a; n++) {
         size_t k = (size_t)n * def->stride_a;
-        at += def->weight_a[k] * quad_load(def->a->x + (size_t)def->rider_a[k] * 4);
+        at = quad_add_scaled(at, def->weight_a[k], quad_load(def->a->x + (size_t)def->rider_a[k] * 4));
     }
     put(to, quad_to(at));
 }

@@ -86,7 +86,7 @@ static uint32_t carriers_near(const lmi_bulk *s, const float *points, uint32_t w
         }
         uint32_t found = vm_bits(vf_lt(square, most));
         for (; found && count < MOST_NEAR; found &= found - 1) {
-            near[count++] = n + (uint32_t)__builtin_ctz(found);
+            near[count++] = n + (uint32_t)lmi_low_bit(found);
         }
     }
     return count;
@@ -127,7 +127,7 @@ uint32_t LMI_KERNEL(near_points)(const lmi_bulk *s, const float *now, const lmi_
     /* A cell for what find_inside looks at beyond the margin, another for the field around the node. */
     float most = s->slack + 2.0f * near->margin + 2.0f * (float)mould->cell;
     for (uint32_t left = found; left; left &= left - 1) {
-        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        const uint32_t k = (uint32_t)lmi_low_bit(left);
         size_t i = ((size_t)node[2][k] * mould->n[1] + (size_t)node[1][k]) * mould->n[0] + (size_t)node[0][k];
         found &= mould->distance[i] + beyond[k] * (float)mould->cell > most ? ~(1u << k) : ~0u;
     }
@@ -280,7 +280,7 @@ static void measure(const lmi_mould *mould, uint32_t wanted, blended *b)
 static void recall(const lmi_mould *mould, uint32_t wanted, const lmi_recalled *recalled, blended *b)
 {
     for (uint32_t left = wanted & recalled->which; left; left &= left - 1) {
-        const uint32_t k = (uint32_t)__builtin_ctz(left);
+        const uint32_t k = (uint32_t)lmi_low_bit(left);
         lm_vec3 rest = {b->rest[0][k], b->rest[1][k], b->rest[2][k]}, slope;
         b->distance[k] = lmi_mould_recall(mould, rest, recalled->out[k], &slope);
         b->slope[0][k] = slope.x, b->slope[1][k] = slope.y, b->slope[2][k] = slope.z;

@@ -82,7 +82,7 @@ static void add_found(search *s, uint32_t n, lm_dvec3 point, lmi_inside inside, 
     uint32_t count = lmi_bulk_grip(b->bulk, b, &inside, point, riders, weights);
     quad held = {0}; /* where they hold it: a sheet of particles holds nothing above or below it */
     for (uint32_t k = 0; k < count; k++) {
-        held += weights[k] * quad_load(b->x + (size_t)riders[k] * 4);
+        held = quad_add_scaled(held, weights[k], quad_load(b->x + (size_t)riders[k] * 4));
     }
     const lmi_touch *touch = &s->a->body->touch;
     uint32_t row = touch->first_row[n / LMI_BLOCK];

@@ -23,9 +23,9 @@ static quad sum_of(const side *s, const float *of)
 {
     quad sum = {0};
     for (uint32_t n = 0; n < s->count; n++) {
-        sum += s->refs[n].weight * quad_load(of + (size_t)s->refs[n].place * 4);
+        sum = quad_add_scaled(sum, s->refs[n].weight, quad_load(of + (size_t)s->refs[n].place * 4));
     }
-    return quad_of(sum[0], sum[1], sum[2]);
+    return quad_without_w(sum);
 }
 
 /* K' of a side (contact/contact.h). */
@@ -45,14 +45,13 @@ static void push_side(const side *s, quad impulse)
     for (uint32_t n = 0; n < s->count; n++) {
         uint32_t place = s->refs[n].place;
         float *v = s->push->v + (size_t)place * 4;
-        quad now = quad_load(v) + lmi_push_lever(s->push, place, s->refs[n].weight) * impulse;
+        quad now = quad_add_scaled(quad_load(v), lmi_push_lever(s->push, place, s->refs[n].weight), impulse);
         for (int i = 0; i < 3; i++) {
-            v[i] = lmi_limit(now[i], LM_MAX_SPEED);
+            v[i] = lmi_limit(quad_at(now, i), LM_MAX_SPEED);
         }
     }
     if (s->push->rigid > 0.0f) {
-        quad arm = at - s->push->centre;
-        lmi_push_impulse(s->push, quad_of(arm[0], arm[1], arm[2]), impulse);
+        lmi_push_impulse(s->push, quad_without_w(quad_sub(at, s->push->centre)), impulse);
     }
 }
 
@@ -91,7 +90,8 @@ static void find_impulse(lmi_solver *s, const lmi_run *run, lmi_found *c, const 
 {
     lmi_body *body = run->a->body, *other = run->b->body;
     const double h = s->h, k = lmi_penalty_pair(lmi_penalty_of(body, h), lmi_penalty_of(other, h));
-    quad normal = quad_of(c->normal[0], c->normal[1], c->normal[2]), u = sum_of(a, a->push->v) - sum_of(b, b->push->v);
+    quad normal = quad_of(c->normal[0], c->normal[1], c->normal[2]),
+         u = quad_sub(sum_of(a, a->push->v), sum_of(b, b->push->v));
     /* No body is deeper in another than it is large: one that is stretched would be thrown by that, and stretched further. */
     const float deepest = (float)lmi_min(body->rest_size, other->rest_size);
     float depth = lmi_minf(lmi_maxf(c->depth, 0.0f), deepest), mobile = mobility_of(a) + ratio_of(run) * mobility_of(b);
@@ -113,11 +113,11 @@ static void find_impulse(lmi_solver *s, const lmi_run *run, lmi_found *c, const 
 
 static void push_apart(lmi_solver *s, const lmi_run *run, lmi_found *c, const side *a, const side *b)
 {
-    quad impulse = c->depth * quad_of(c->normal[0], c->normal[1], c->normal[2]);
+    quad impulse = quad_scale(quad_of(c->normal[0], c->normal[1], c->normal[2]), c->depth);
     (void)s;
     if (c->depth > 0.0f) {
         push_side(a, impulse);
-        push_side(b, -ratio_of(run) * impulse);
+        push_side(b, quad_scale(impulse, -ratio_of(run)));
     }
 }
 

@@ -123,9 +123,9 @@ void lmi_push_give(lmi_push *push)
         const uint32_t n = place_of(push, k);
         float *v = body->v + (size_t)n * 4;
         if (v[3] > 0.0f) {
-            quad dv = lmi_push_velocity(push, quad_load(body->x + (size_t)n * 4) - push->centre);
+            quad dv = lmi_push_velocity(push, quad_sub(quad_load(body->x + (size_t)n * 4), push->centre));
             for (int i = 0; i < 3; i++) {
-                v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
+                v[i] = lmi_limit(v[i] + quad_at(dv, i), LM_MAX_SPEED);
             }
         }
     }
@@ -139,7 +139,7 @@ void lmi_push_end(lmi_push *push)
     if (!push->moved) {
         return;
     }
-    push->centre += push->drift; /* about another point the spin would move the body */
+    push->centre = quad_add(push->centre, push->drift); /* about another point the spin would move the body */
     lm_dvec3 twist = lm_dvec3_zero();
     for (uint32_t k = 0; k < push->count; k++) {
         uint32_t n = place_of(push, k);
@@ -147,10 +147,11 @@ void lmi_push_end(lmi_push *push)
         if (!(v[3] > 0.0f)) {
             continue;
         }
-        quad arm = quad_load(x) - push->centre, dx = lmi_push_move(push, arm), dv = lmi_push_velocity(push, arm);
+        quad arm = quad_sub(quad_load(x), push->centre), dx = lmi_push_move(push, arm),
+             dv = lmi_push_velocity(push, arm);
         for (int i = 0; i < 3; i++) {
-            x[i] = lmi_limit(x[i] + dx[i], LM_MAX_COORDINATE);
-            v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
+            x[i] = lmi_limit(x[i] + quad_at(dx, i), LM_MAX_COORDINATE);
+            v[i] = lmi_limit(v[i] + quad_at(dv, i), LM_MAX_SPEED);
         }
         lm_dvec3 turned = quad_to(quad_cross(push->turn, arm));
         twist = dvec_add(twist, dvec_scale(dvec_cross(turned, dvec(v[0], v[1], v[2])), v[3]));
@@ -158,7 +159,7 @@ void lmi_push_end(lmi_push *push)
     /* Turned without its velocities, it has another spin. */
     push->twist = dvec_add(push->twist, dvec_scale(twist, body->mean_mass));
     quad zero = {0};
-    push->centre += push->move;
+    push->centre = quad_add(push->centre, push->move);
     push->drift = push->move = push->turn = push->velocity = push->spin = zero;
     push->moved = false;
 }
@@ -211,9 +212,9 @@ void lmi_push_untwist(lmi_push *push)
     for (uint32_t k = 0; k < push->count; k++) {
         uint32_t n = place_of(push, k);
         float *v = body->v + (size_t)n * 4;
-        quad dv = quad_cross(turn, quad_load(body->x + (size_t)n * 4) - centre);
+        quad dv = quad_cross(turn, quad_sub(quad_load(body->x + (size_t)n * 4), centre));
         for (int i = 0; i < 3 && v[3] > 0.0f; i++) {
-            v[i] = lmi_limit(v[i] + dv[i], LM_MAX_SPEED);
+            v[i] = lmi_limit(v[i] + quad_at(dv, i), LM_MAX_SPEED);
         }
     }
     push->twist = lm_dvec3_zero();
@@ -223,18 +224,18 @@ void lmi_push_untwist(lmi_push *push)
 
 void lmi_push_impulse(lmi_push *push, quad arm, quad impulse)
 {
-    push->velocity += (push->rigid * push->inverse_mass) * impulse;
-    push->mean += push->inverse_mass * impulse;
-    push->spin += push->rigid * lmi_push_turning(push, quad_cross(arm, impulse));
+    push->velocity = quad_add_scaled(push->velocity, push->rigid * push->inverse_mass, impulse);
+    push->mean = quad_add_scaled(push->mean, push->inverse_mass, impulse);
+    push->spin = quad_add_scaled(push->spin, push->rigid, lmi_push_turning(push, quad_cross(arm, impulse)));
     push->moved = true;
 }
 
 void lmi_push_shift(lmi_push *push, quad arm, quad shift)
 {
-    push->drift += ((1.0f - push->rigid) * push->inverse_mass) * shift;
-    push->move += (push->rigid * push->inverse_mass) * shift;
-    push->turn += push->rigid * lmi_push_turning(push, quad_cross(arm, shift));
+    push->drift = quad_add_scaled(push->drift, (1.0f - push->rigid) * push->inverse_mass, shift);
+    push->move = quad_add_scaled(push->move, push->rigid * push->inverse_mass, shift);
+    push->turn = quad_add_scaled(push->turn, push->rigid, lmi_push_turning(push, quad_cross(arm, shift)));
     float angle = quad_length(push->turn);
-    push->turn *= angle > MOST_TURN ? MOST_TURN / angle : 1.0f;
+    push->turn = quad_scale(push->turn, angle > MOST_TURN ? MOST_TURN / angle : 1.0f);
     push->moved = true;
 }

@@ -106,7 +106,8 @@ static inline float lmi_push_lever(const lmi_push *push, uint32_t place, float w
 
 static inline quad lmi_push_turning(const lmi_push *push, quad torque)
 {
-    return (push->turning[0] * torque[0] + push->turning[1] * torque[1]) + push->turning[2] * torque[2];
+    quad xy = quad_add_scaled(quad_scale(push->turning[0], quad_at(torque, 0)), quad_at(torque, 1), push->turning[1]);
+    return quad_add_scaled(xy, quad_at(torque, 2), push->turning[2]);
 }
 
 /* n K n of the body as a whole for a unit vector n at `arm` from the centre. */
@@ -123,16 +124,19 @@ static inline float lmi_push_mobility(const lmi_push *push, quad arm, quad n)
  * particles. */
 static inline quad lmi_push_velocity(const lmi_push *push, quad arm)
 {
-    return push->velocity + quad_cross(push->spin, arm);
+    return quad_add(push->velocity, quad_cross(push->spin, arm));
 }
 
 /* The velocity of the body as a rigid one at `arm` from its centre, with all that it has been given. */
 static inline quad lmi_push_whole(const lmi_push *push, quad arm)
 {
-    return push->mean + quad_cross(push->came + push->spin, arm);
+    return quad_add(push->mean, quad_cross(quad_add(push->came, push->spin), arm));
 }
 
-static inline quad lmi_push_move(const lmi_push *push, quad arm) { return push->move + quad_cross(push->turn, arm); }
+static inline quad lmi_push_move(const lmi_push *push, quad arm)
+{
+    return quad_add(push->move, quad_cross(push->turn, arm));
+}
 
 /* Gives the body as a whole its share of an impulse, or of a shift (times mass). */
 void lmi_push_impulse(lmi_push *push, quad arm, quad impulse);

@@ -212,7 +212,7 @@ static void steady(lmi_solver *s, lmi_rigids *r)
             any = true;
             push->inverse_mass *= (float)share;
             for (int j = 0; j < 3; j++) {
-                push->turning[j] = (float)share * push->turning[j];
+                push->turning[j] = quad_scale(push->turning[j], (float)share);
             }
         }
         push->load = 0.0;
@@ -262,13 +262,16 @@ void lmi_rigids_tell(lmi_solver *s, const lmi_run *run)
         if (k->idle || !(k->pressed > 0.0f)) {
             continue;
         }
-        lm_dvec3 given = quad_to(k->pressed * k->normal + k->braked);
+        lm_dvec3 given = quad_to(quad_add(quad_scale(k->normal, k->pressed), k->braked));
         impulse = dvec_add(impulse, given);
         moment = dvec_add(moment, dvec_cross(quad_to(k->arm_a), given));
         if (k->point != LMI_NONE && k->approach < (float)LMI_BOUNCE_SPEED && *count < LMI_RIGID_WARM) {
             const lmi_rigid_key *key = &r->keys[k->point];
-            warm[(*count)++] = (lmi_rigid_warm){
-                key->own, key->other, key->feature, k->pressed, {k->braked[0], k->braked[1], k->braked[2]}};
+            warm[(*count)++] = (lmi_rigid_warm){key->own,
+                                                key->other,
+                                                key->feature,
+                                                k->pressed,
+                                                {quad_at(k->braked, 0), quad_at(k->braked, 1), quad_at(k->braked, 2)}};
         }
     }
     lmi_wrench_of_surface(s->world, run->wall, a->at, impulse, moment);

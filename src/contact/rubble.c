@@ -167,13 +167,13 @@ static void find_out(const lmi_body *body, const surroundings *s, uint32_t place
     for (int n = 0; n < 6; n++) {
         uint32_t to = linked(&body->lattice->shape, s, place, n / 2, n % 2);
         if (to != LMI_NONE) {
-            sum += x - quad_load(body->x + (size_t)to * 4);
+            sum = quad_add(sum, quad_sub(x, quad_load(body->x + (size_t)to * 4)));
             links++;
         }
     }
     float length = sqrtf(quad_dot(sum, sum)), by = links < 6 && length > 0.0f ? 1.0f / length : 0.0f;
     for (int i = 0; i < 3; i++) {
-        out[i] = by * sum[i];
+        out[i] = by * quad_at(sum, i);
     }
 }
 

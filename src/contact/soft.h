@@ -40,24 +40,29 @@ typedef struct lmi_soft {
 static inline quad lmi_soft_brake(quad wanted, float most)
 {
     float size = quad_length(wanted);
-    return size > most ? (most / size) * wanted : wanted;
+    return size > most ? quad_scale(wanted, most / size) : wanted;
 }
 
 /* No more of the impulse that a point was given last time than loses energy at the velocity u: J with |J + u/K'| <= |u/K'|. */
 static inline quad lmi_soft_lose(quad impulse, quad u, float deep)
 {
-    quad stop = (-1.0f / deep) * u, off = impulse - stop;
+    quad stop = quad_scale(u, -1.0f / deep), off = quad_sub(impulse, stop);
     float distance = quad_length(off), radius = quad_length(stop);
-    return distance > radius ? stop + (radius / distance) * off : impulse;
+    return distance > radius ? quad_add_scaled(stop, radius / distance, off) : impulse;
 }
+
+/* What is left of a without so much of it along the normal. */
+static inline quad lmi_soft_without(quad a, quad normal, float along) { return quad_sub(a, quad_scale(normal, along)); }
+
+static inline quad lmi_soft_total(lmi_soft c, quad normal) { return quad_add(quad_scale(normal, c.pressed), c.braked); }
 
 /* A contact that begins with an impulse. */
 static inline lmi_soft lmi_soft_start(quad impulse, quad normal, float friction)
 {
     lmi_soft c;
     c.pressed = lmi_maxf(quad_dot(impulse, normal), 0.0f);
-    c.braked = lmi_soft_brake(impulse - quad_dot(impulse, normal) * normal, friction * c.pressed);
-    c.more = c.ahead = c.pressed * normal + c.braked;
+    c.braked = lmi_soft_brake(lmi_soft_without(impulse, normal, quad_dot(impulse, normal)), friction * c.pressed);
+    c.more = c.ahead = lmi_soft_total(c, normal);
     return c;
 }
 
@@ -65,13 +70,14 @@ static inline lmi_soft lmi_soft_start(quad impulse, quad normal, float friction)
 static inline lmi_soft lmi_soft_pass(lmi_soft c, quad u, quad normal, float bounce, float deep, float friction,
                                      float beta)
 {
-    quad before = c.pressed * normal + c.braked;
+    quad before = lmi_soft_total(c, normal);
     float along = quad_dot(c.ahead, normal), lacks = bounce - quad_dot(u, normal);
     c.pressed = lmi_maxf(along + lacks / deep, 0.0f);
-    quad total = (c.ahead - along * normal) - (1.0f / deep) * (u - quad_dot(u, normal) * normal);
+    quad slide = lmi_soft_without(u, normal, quad_dot(u, normal));
+    quad total = quad_sub(lmi_soft_without(c.ahead, normal, along), quad_scale(slide, 1.0f / deep));
     c.braked = lmi_soft_brake(total, friction * c.pressed);
-    quad now = c.pressed * normal + c.braked, ahead = now + beta * (now - before);
-    c.more = ahead - c.ahead;
+    quad now = lmi_soft_total(c, normal), ahead = quad_add_scaled(now, beta, quad_sub(now, before));
+    c.more = quad_sub(ahead, c.ahead);
     c.ahead = ahead;
     return c;
 }

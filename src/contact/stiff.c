@@ -11,7 +11,6 @@
 #define STILL_SPEED 1e-4f
 
 static inline quad zero_quad(void) { return quad_of(0.0f, 0.0f, 0.0f); }
-static inline quad without_w(quad a) { return quad_of(a[0], a[1], a[2]); }
 
 /* --- what a contact sees and gives --- */
 
@@ -38,9 +37,9 @@ static inline quad sum_of(side r, const float *of)
 {
     quad sum = {0};
     for (uint32_t n = 0; n < r.count; n++) {
-        sum += r.weight[n] * quad_load(of + (size_t)r.index[n] * 4);
+        sum = quad_add_scaled(sum, r.weight[n], quad_load(of + (size_t)r.index[n] * 4));
     }
-    return without_w(sum);
+    return quad_without_w(sum);
 }
 
 /* Adds an impulse (or a shift times mass) to the particles; `local` is the share that they get. */
@@ -49,7 +48,7 @@ static inline void add_to(const lmi_solver *s, side r, float *to, float local, q
     for (uint32_t n = 0; n < r.count; n++) {
         size_t at = (size_t)r.index[n] * 4;
         float lever = local * r.weight[n] * s->x[at + 3];
-        quad_store(to + at, quad_load(to + at) + lever * impulse);
+        quad_store(to + at, quad_add_scaled(quad_load(to + at), lever, impulse));
     }
 }
 
@@ -57,19 +56,19 @@ static inline void add_to(const lmi_solver *s, side r, float *to, float local, q
 static inline quad velocity_now(const lmi_solver *s, const lmi_stiff *c)
 {
     quad u = c->still;
-    u += c->count_a ? sum_of(side_a(s, c), s->v) : zero_quad();
-    u -= c->count_b ? sum_of(side_b(s, c), s->v) : zero_quad();
-    u += c->a->moved ? lmi_push_velocity(c->a, c->arm_a) : zero_quad();
-    return c->b && c->b->moved ? u - lmi_push_velocity(c->b, c->arm_b) : u;
+    u = quad_add(u, c->count_a ? sum_of(side_a(s, c), s->v) : zero_quad());
+    u = quad_sub(u, c->count_b ? sum_of(side_b(s, c), s->v) : zero_quad());
+    u = quad_add(u, c->a->moved ? lmi_push_velocity(c->a, c->arm_a) : zero_quad());
+    return c->b && c->b->moved ? quad_sub(u, lmi_push_velocity(c->b, c->arm_b)) : u;
 }
 
 /* How deep it still is. */
 static inline float depth_now(const lmi_solver *s, const lmi_stiff *c)
 {
     quad p = c->count_a ? sum_of(side_a(s, c), s->x) : zero_quad();
-    p -= c->count_b ? sum_of(side_b(s, c), s->x) : zero_quad();
-    p += c->a->moved ? lmi_push_move(c->a, c->arm_a) : zero_quad();
-    p -= c->b && c->b->moved ? lmi_push_move(c->b, c->arm_b) : zero_quad();
+    p = quad_sub(p, c->count_b ? sum_of(side_b(s, c), s->x) : zero_quad());
+    p = quad_add(p, c->a->moved ? lmi_push_move(c->a, c->arm_a) : zero_quad());
+    p = quad_sub(p, c->b && c->b->moved ? lmi_push_move(c->b, c->arm_b) : zero_quad());
     return c->level - quad_dot(p, c->normal);
 }
 
@@ -81,7 +80,7 @@ static inline float mobility(const lmi_stiff *c, quad n)
 
 static void give_impulse(const lmi_solver *s, const lmi_stiff *c, quad impulse)
 {
-    quad back = -c->ratio * impulse;
+    quad back = quad_scale(impulse, -c->ratio);
     if (c->count_a) {
         add_to(s, side_a(s, c), s->v, 1.0f - c->a->rigid, impulse);
     }
@@ -98,7 +97,7 @@ static void give_impulse(const lmi_solver *s, const lmi_stiff *c, quad impulse)
 
 static void give_shift(const lmi_solver *s, const lmi_stiff *c, quad shift)
 {
-    quad back = -c->ratio * shift;
+    quad back = quad_scale(shift, -c->ratio);
     if (c->count_a) {
         add_to(s, side_a(s, c), s->x, 1.0f - c->a->rigid, shift);
     }
@@ -116,7 +115,7 @@ static void give_shift(const lmi_solver *s, const lmi_stiff *c, quad shift)
 /* How fast a moves as a rigid body, seen from b. */
 static inline quad whole_now(const lmi_stiff *c)
 {
-    return lmi_push_whole(c->a, c->arm_a) - (c->b ? lmi_push_whole(c->b, c->arm_b) : c->extra);
+    return quad_sub(lmi_push_whole(c->a, c->arm_a), c->b ? lmi_push_whole(c->b, c->arm_b) : c->extra);
 }
 
 /* --- a new one --- */
@@ -132,12 +131,12 @@ static stand stand_of(const lmi_push *push, const lmi_ref *refs, uint32_t count)
     stand sum = {0};
     for (uint32_t n = 0; n < count; n++) {
         size_t at = (size_t)refs[n].place * 4;
-        sum.x += refs[n].weight * quad_load(push->x + at);
-        sum.v += refs[n].weight * quad_load(push->v + at);
+        sum.x = quad_add_scaled(sum.x, refs[n].weight, quad_load(push->x + at));
+        sum.v = quad_add_scaled(sum.v, refs[n].weight, quad_load(push->v + at));
         sum.plain += refs[n].weight * lmi_push_lever(push, refs[n].place, refs[n].weight);
     }
-    sum.x = without_w(sum.x);
-    sum.v = without_w(sum.v);
+    sum.x = quad_without_w(sum.x);
+    sum.v = quad_without_w(sum.v);
     return sum;
 }
 
@@ -167,12 +166,12 @@ static float left_of(const lmi_stiff *c)
 static void begin_solving(const lmi_solver *s, lmi_stiff *c, quad u, quad changes, float restitution)
 {
     if (c->a->moved) {
-        u += lmi_push_velocity(c->a, c->arm_a);
-        changes += lmi_push_move(c->a, c->arm_a);
+        u = quad_add(u, lmi_push_velocity(c->a, c->arm_a));
+        changes = quad_add(changes, lmi_push_move(c->a, c->arm_a));
     }
     if (c->b && c->b->moved) {
-        u -= lmi_push_velocity(c->b, c->arm_b);
-        changes -= lmi_push_move(c->b, c->arm_b);
+        u = quad_sub(u, lmi_push_velocity(c->b, c->arm_b));
+        changes = quad_sub(changes, lmi_push_move(c->b, c->arm_b));
     }
     c->start = whole_now(c);
     c->deep = mobility(c, c->normal);
@@ -201,26 +200,26 @@ void lmi_stiff_begin(const lmi_solver *s, lmi_stiff *c, const lmi_run *run, cons
                      .plain = a.plain,
                      .depth = found->depth,
                      /* What flew into a wall is not turned by it (contact/halt.h). */
-                     .arm_a = is_halted(run->a, run->b) ? zero_quad() : without_w(a.x - run->a->centre),
+                     .arm_a = is_halted(run->a, run->b) ? zero_quad() : quad_without_w(quad_sub(a.x, run->a->centre)),
                      .point = found->point};
     c->count_a = keep_refs(s, at, run->a, refs, found->count_a);
     c->still = c->count_a ? zero_quad() : a.v;
     quad changes = c->count_a ? a.x : zero_quad(), u = a.v;
     if (run->b && run->b->mover) { /* it is pushed where the point is, and moves as its surface does */
-        c->arm_b = without_w(a.x + quad_from(dvec_sub(run->a->body->origin, run->b->at)));
-        c->still -= extra;
-        u -= extra;
+        c->arm_b = quad_without_w(quad_add(a.x, quad_from(dvec_sub(run->a->body->origin, run->b->at))));
+        c->still = quad_sub(c->still, extra);
+        u = quad_sub(u, extra);
     } else if (run->b) {
         b = stand_of(run->b, refs + found->count_a, found->count_b);
         c->plain += c->ratio * b.plain;
-        c->arm_b = without_w(b.x - run->b->centre);
+        c->arm_b = quad_without_w(quad_sub(b.x, run->b->centre));
         c->count_b = keep_refs(s, at + c->count_a, run->b, refs + found->count_a, found->count_b);
-        c->still -= c->count_b ? zero_quad() : b.v;
-        changes -= c->count_b ? b.x : zero_quad();
-        u -= b.v;
+        c->still = quad_sub(c->still, c->count_b ? zero_quad() : b.v);
+        changes = quad_sub(changes, c->count_b ? b.x : zero_quad());
+        u = quad_sub(u, b.v);
     } else {
-        c->still -= extra;
-        u -= extra;
+        c->still = quad_sub(c->still, extra);
+        u = quad_sub(u, extra);
     }
     begin_solving(s, c, u, changes, found->restitution);
 }
@@ -249,7 +248,7 @@ void lmi_solver_add_stiff(lmi_solver *s, const lmi_stiff_def *def)
                      .arm_b = def->b ? quad_from(dvec_sub(def->place, def->b->at)) : zero_quad(),
                      .extra = def->velocity_b,
                      .point = def->point};
-    c->still = def->velocity_a - def->velocity_b;
+    c->still = quad_sub(def->velocity_a, def->velocity_b);
     begin_solving(s, c, c->still, zero_quad(), (float)def->restitution);
 }
 
@@ -259,7 +258,7 @@ void lmi_solver_add_stiff(lmi_solver *s, const lmi_stiff_def *def)
 static void warm_up(const lmi_solver *s, lmi_stiff *c)
 {
     if (c->pressed > 0.0f) {
-        quad impulse = c->braked + (c->pressed - quad_dot(c->braked, c->normal)) * c->normal;
+        quad impulse = quad_add_scaled(c->braked, c->pressed - quad_dot(c->braked, c->normal), c->normal);
         lmi_soft start = lmi_soft_start(impulse, c->normal, c->friction);
         c->pressed = start.pressed;
         c->braked = start.braked;
@@ -281,15 +280,15 @@ static inline float lacks_normal(lmi_stiff *c, quad u, float inverse_h)
 
 static inline quad lacks_friction(lmi_stiff *c, quad u)
 {
-    quad slide = u - quad_dot(u, c->normal) * c->normal, total = c->braked, before = total;
+    quad slide = quad_sub(u, quad_scale(c->normal, quad_dot(u, c->normal))), total = c->braked, before = total;
     float speed = quad_length(slide), most = c->friction * c->pressed;
     if (speed > 1e-12f) {
-        total -= (1.0f / mobility(c, (1.0f / speed) * slide)) * slide;
+        total = quad_sub(total, quad_scale(slide, 1.0f / mobility(c, quad_scale(slide, 1.0f / speed))));
     }
     float size = quad_length(total);
-    total = size > most ? (most / size) * total : total;
+    total = size > most ? quad_scale(total, most / size) : total;
     c->braked = total;
-    return total - before;
+    return quad_sub(total, before);
 }
 
 static inline float larger(float a, float b) { return a > b ? a : b; }
@@ -298,7 +297,7 @@ static float sweep_velocity(const lmi_solver *s, lmi_stiff *c)
 {
     float more = lacks_normal(c, velocity_now(s, c), 1.0f / s->h), most = fabsf(more) * c->deep;
     if (more != 0.0f) {
-        give_impulse(s, c, more * c->normal);
+        give_impulse(s, c, quad_scale(c->normal, more));
     }
     if (c->friction > 0.0f && (c->pressed > 0.0f || quad_dot(c->braked, c->braked) > 0.0f)) {
         quad braked = lacks_friction(c, velocity_now(s, c));
@@ -326,22 +325,22 @@ typedef struct work {
     float share; /* f */
 } work;
 
-static inline quad impulse_of(const lmi_stiff *c) { return c->pressed * c->normal + c->braked; }
+static inline quad impulse_of(const lmi_stiff *c) { return quad_add(quad_scale(c->normal, c->pressed), c->braked); }
 
 static void add_work(const lmi_solver *s, lmi_stiff *c, work *w)
 {
     double mass = c->a->unit;
     (void)s;
     w->a -= mass * quad_dot(impulse_of(c), c->start);
-    w->b += mass * quad_dot(impulse_of(c), whole_now(c) - c->start);
+    w->b += mass * quad_dot(impulse_of(c), quad_sub(whole_now(c), c->start));
     w->slack = lmi_max(w->slack, 0.5 * LMI_BOUNCE_SPEED * LMI_BOUNCE_SPEED * mass / c->deep);
 }
 
 static void scale(const lmi_solver *s, lmi_stiff *c, work *w)
 {
-    give_impulse(s, c, (w->share - 1.0f) * impulse_of(c));
+    give_impulse(s, c, quad_scale(impulse_of(c), w->share - 1.0f));
     c->pressed *= w->share;
-    c->braked = w->share * c->braked;
+    c->braked = quad_scale(c->braked, w->share);
 }
 
 /* Calls `each` for the contacts of an island that are weighed. */
@@ -373,12 +372,18 @@ void lmi_islands_weigh(lmi_solver *s) { lmi_solver_run(s, weigh_island, s->islan
 
 /* --- positions --- */
 
+/* How far a contact has shifted its sides, times mass: along the normal, and by its friction in the time that it slid. */
+static inline quad shift_of(const lmi_stiff *c, float slid)
+{
+    return quad_add_scaled(quad_scale(c->normal, c->shifted), slid, c->braked);
+}
+
 /* Of a contact of a mover: all of the way that the impulse was good for. Shares would differ from contact to contact, and of those that
  * a light mover has above and below it, each much more than it weighs, nothing but the small difference must be left. */
 static void take_back_all(const lmi_solver *s, lmi_stiff *c)
 {
     c->shifted = s->h * c->pressed;
-    give_shift(s, c, c->shifted * c->normal + s->h * c->braked);
+    give_shift(s, c, shift_of(c, s->h));
     c->level -= left_of(c);
 }
 
@@ -394,7 +399,7 @@ static void take_back(const lmi_solver *s, lmi_stiff *c)
         float share = lmi_soft_share(c->depth, c->approach, s->h);
         c->shifted = share * s->h * c->pressed;
         c->level += share * s->h * c->bounce; /* so far has it come since it bounced */
-        give_shift(s, c, c->shifted * c->normal + slid * c->braked);
+        give_shift(s, c, shift_of(c, slid));
     }
     c->level -= left_of(c);
 }
@@ -405,7 +410,7 @@ static float sweep_position(const lmi_solver *s, lmi_stiff *c)
     total = total > 0.0f ? total : 0.0f;
     float more = total - c->shifted;
     if (more != 0.0f) {
-        give_shift(s, c, more * c->normal);
+        give_shift(s, c, quad_scale(c->normal, more));
     }
     c->shifted = total;
     return fabsf(more) * c->deep;
@@ -416,22 +421,25 @@ static float sweep_position(const lmi_solver *s, lmi_stiff *c)
 static quad shifted_velocity(const lmi_solver *s, const lmi_push *push, side r, quad arm)
 {
     if (push->rigid >= 1.0f) {
-        return without_w(push->mean);
+        return quad_without_w(push->mean);
     }
     quad u = sum_of(r, s->v);
-    return push->rigid > 0.0f
-               ? without_w((1.0f - push->rigid) * (u + lmi_push_velocity(push, arm)) + push->rigid * push->mean)
-               : u;
+    if (!(push->rigid > 0.0f)) {
+        return u;
+    }
+    quad local = quad_scale(quad_add(u, lmi_push_velocity(push, arm)), 1.0f - push->rigid);
+    return quad_without_w(quad_add_scaled(local, push->rigid, push->mean));
 }
 
 /* Bodies that are shifted while they move past each other change their angular momentum, and so do impulses that act in two
  * places. Both bodies will turn back by as much, by their inertia; a piece of a body counts as the body. */
 static void note_twist(const lmi_solver *s, const lmi_stiff *c)
 {
-    quad shift = c->shifted * c->normal + s->h * c->braked, impulse = c->pressed * c->normal + c->braked;
-    quad u = shifted_velocity(s, c->a, side_a(s, c), c->arm_a) - shifted_velocity(s, c->b, side_b(s, c), c->arm_b);
+    quad shift = shift_of(c, s->h), impulse = impulse_of(c);
+    quad u =
+        quad_sub(shifted_velocity(s, c->a, side_a(s, c), c->arm_a), shifted_velocity(s, c->b, side_b(s, c), c->arm_b));
     quad off = c->b->mover ? zero_quad() : c->extra;
-    lm_dvec3 twist = dvec_scale(quad_to(quad_cross(shift, u) + quad_cross(off, impulse)), c->a->unit);
+    lm_dvec3 twist = dvec_scale(quad_to(quad_add(quad_cross(shift, u), quad_cross(off, impulse))), c->a->unit);
     double share = lmi_push_twist_share(c->a, c->b), speed = quad_length(u);
     lmi_push_twist(c->a, dvec_scale(twist, share), speed);
     lmi_push_twist(c->b, dvec_scale(twist, 1.0 - share), speed);

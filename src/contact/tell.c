@@ -16,6 +16,8 @@ typedef struct solved {
     bool near, idle; /* nothing was done; nothing can be done */
 } solved;
 
+static quad impulse_of(const solved *c) { return quad_add(quad_scale(c->normal, c->pressed), c->braked); }
+
 static solved soft_at(const lmi_solver *s, uint32_t c)
 {
     const lmi_soft_block *b = &s->blocks[c / LMI_BLOCK];
@@ -56,7 +58,7 @@ static void remember(lmi_warm *next, const solved *c, bool stiff)
     if (rests && c->pressed >= next->pressed) {
         next->pressed = c->pressed;
         for (int i = 0; i < 3; i++) {
-            next->braked[i] = c->braked[i];
+            next->braked[i] = quad_at(c->braked, i);
         }
     }
 }
@@ -70,7 +72,7 @@ static quad point_now(const lmi_body *body, uint32_t point)
     quad at = {0};
     for (uint32_t row = touch->first_row[point / LMI_BLOCK]; row < touch->first_row[point / LMI_BLOCK + 1]; row++) {
         size_t k = (size_t)row * LMI_BLOCK + point % LMI_BLOCK;
-        at += touch->weight[k] * quad_load(body->x + (size_t)touch->rider[k] * 4);
+        at = quad_add_scaled(at, touch->weight[k], quad_load(body->x + (size_t)touch->rider[k] * 4));
     }
     return at;
 }
@@ -90,17 +92,17 @@ static quad place_of(const lmi_solver *s, const lmi_run *run, uint32_t c, const 
                            b->extra[2 * LMI_BLOCK + c % LMI_BLOCK]);
         }
         for (uint32_t n = 0; n < s->rows[c / LMI_BLOCK].a; n++, row += LMI_BLOCK) {
-            at += s->weight[row] * quad_load(s->x + (size_t)s->index[row] * 4);
+            at = quad_add_scaled(at, s->weight[row], quad_load(s->x + (size_t)s->index[row] * 4));
         }
         return at;
     }
     const lmi_stiff *k = &s->stiff[c];
     size_t ref = lmi_refs_of(s, c);
     for (uint32_t n = 0; n < k->count_a; n++) {
-        at += s->weight[ref + n] * quad_load(s->x + (size_t)s->index[ref + n] * 4);
+        at = quad_add_scaled(at, s->weight[ref + n], quad_load(s->x + (size_t)s->index[ref + n] * 4));
     }
-    at = k->count_a ? at : run->a->centre + k->arm_a;
-    return run->a->moved ? at + lmi_push_move(run->a, k->arm_a) : at;
+    at = k->count_a ? at : quad_add(run->a->centre, k->arm_a);
+    return run->a->moved ? quad_add(at, lmi_push_move(run->a, k->arm_a)) : at;
 }
 
 static void add_place(const lmi_solver *s, const lmi_run *run, uint32_t c, const solved *is, lmi_touching *sum)
@@ -108,7 +110,7 @@ static void add_place(const lmi_solver *s, const lmi_run *run, uint32_t c, const
     const lmi_body *body = run->a->body;
     lmi_place place = {.point = dvec_add(body->origin, quad_to(place_of(s, run, c, is))),
                        .normal = quad_to(is->normal),
-                       .impulse = dvec_scale(quad_to(is->pressed * is->normal + is->braked), body->mean_mass),
+                       .impulse = dvec_scale(quad_to(impulse_of(is)), body->mean_mass),
                        .pressed = body->mean_mass * is->pressed,
                        .approach = is->approach,
                        .pressing = is->pressed > 0.0f || is->shifted > 0.0f};
@@ -144,7 +146,7 @@ static void tell_run(lmi_solver *s, uint32_t index)
             remember(&touch->warm[touch->count + is.point], &is, run->stiff);
         }
         if (wall) {
-            lm_dvec3 given = dvec_scale(quad_to(is.pressed * is.normal + is.braked), body->mean_mass);
+            lm_dvec3 given = dvec_scale(quad_to(impulse_of(&is)), body->mean_mass);
             body->outside_impulse = dvec_add(body->outside_impulse, given);
             body->contacts += is.pressed > 0.0f || is.shifted > 0.0f;
             if (is.pressed > 0.0f) {
@@ -178,7 +180,7 @@ static void twist_run(const lmi_solver *s, const lmi_run *run, bool b)
     for (uint32_t c = run->first; c < run->first + run->count; c++) {
         quad one = quad_load(s->shift + (size_t)c * 4);
         twist = dvec_add(twist, quad_to(one));
-        fastest = lmi_max(fastest, one[3]);
+        fastest = lmi_max(fastest, quad_at(one, 3));
     }
     if (fastest >= 0.0) {
         double share = lmi_push_twist_share(run->a, run->b);

@@ -90,10 +90,8 @@ static uint32_t take_particle(lmi_solver *s, lmi_owner *owner, uint32_t place)
 {
     const uint32_t particle = owner->first_place + owner->particles;
     quad x = quad_load(owner->body->x + (size_t)place * 4), v = quad_load(owner->body->v + (size_t)place * 4);
-    x[3] = 1.0f / v[3];
-    v[3] = 0.0f;
-    quad_store(s->x + (size_t)particle * 4, x);
-    quad_store(s->v + (size_t)particle * 4, v);
+    quad_store(s->x + (size_t)particle * 4, quad_with(x, 3, 1.0f / quad_at(v, 3)));
+    quad_store(s->v + (size_t)particle * 4, quad_with(v, 3, 0.0f));
     s->touched[particle] = place;
     s->mark[owner->first_place + place] = particle + 1;
     owner->particles++;
@@ -225,10 +223,10 @@ static LMI_ALWAYS_INLINE void add_up(const lmi_solver *s, const lmi_side_refs *r
         const float *lever = s->lever + r->first + n;
         for (uint32_t row = 0; row < r->rows; row++, index += LMI_BLOCK, lever += LMI_BLOCK) {
             float *at = s->gained + (size_t)*index * 4;
-            quad_store(at, quad_load(at) + *lever * more);
+            quad_store(at, quad_add_scaled(quad_load(at), *lever, more));
             if (shifts) {
                 at = s->moved + (size_t)*index * 4;
-                quad_store(at, quad_load(at) + *lever * shift);
+                quad_store(at, quad_add_scaled(quad_load(at), *lever, shift));
             }
         }
     }
@@ -251,7 +249,7 @@ static void give(const lmi_owner *owner, float *sums, float *to)
 {
     const quad none = {0};
     for (size_t at = (size_t)owner->first_place * 4, n = 0; n < owner->particles; n++, at += 4) {
-        quad_store(to + at, quad_load(to + at) + quad_load(sums + at));
+        quad_store(to + at, quad_add(quad_load(to + at), quad_load(sums + at)));
         quad_store(sums + at, none);
     }
 }

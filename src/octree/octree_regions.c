@@ -228,8 +228,8 @@ static LMI_ALWAYS_INLINE void settle(finder *f)
 }
 
 /* Whole numbers: the same on every instruction set. */
-#if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void settle_wide(finder *f) { settle(f); }
+#if LMI_HAS_TARGETS
+LMI_TARGET("avx2") static void settle_wide(finder *f) { settle(f); }
 static bool is_wide(void) { return lmi_cpu_has_avx2(); }
 #else
 static void settle_wide(finder *f) { settle(f); }

@@ -10,7 +10,7 @@
 #ifndef LIMBER_QUERY_H
 #define LIMBER_QUERY_H
 
-#include <limber/limber.h>
+#include "limber/limber.h"
 
 /* Whether a ray that meets `groups` meets something in `group`, which may be in none. */
 static inline bool ray_meets(uint32_t groups, uint32_t group) { return groups == UINT32_MAX || (groups & group); }

@@ -263,7 +263,7 @@ static void visit_mover(archive *a, lmi_mover *m)
     visit_rigid(a, m);
 }
 
-static void visit_collider(archive *a, const lm_world *world, lmi_collider *c)
+static void visit_collider_state(archive *a, const lm_world *world, lmi_collider *c)
 {
     VISIT_ENUM(a, c->shape, LM_SHAPE_COUNT);
     visit_float(a, &c->radius);
@@ -472,7 +472,7 @@ void lmi_visit_state(archive *a, lm_world *world)
     {
         lmi_collider *c = LMI_POOL_AT(&world->colliders, lmi_collider, n);
         lm_shape shape = c->shape;
-        visit_collider(a, world, c);
+        visit_collider_state(a, world, c);
         refuse_if(a, c->shape != shape);
         c->shape = shape;
         if (c->solid.mesh && c->solid.mesh->motion) {
