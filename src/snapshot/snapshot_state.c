@@ -290,7 +290,7 @@ static void visit_field(archive *a, lm_field_def *field)
 {
     VISIT_ENUM(a, field->kind, LM_FIELD_KIND_COUNT);
     visit_vec3(a, &field->vector);
-    visit_position(a, &field->position);
+    visit_dvec3(a, &field->position);
     visit_float(a, &field->strength);
     visit_float(a, &field->radius);
     visit_u32(a, &field->cookie);
@@ -415,7 +415,7 @@ static void visit_body_state(archive *a, lm_world *world, lmi_body *body)
 
 static void visit_drag_state(archive *a, lmi_drag *drag)
 {
-    visit_position(a, &drag->target);
+    visit_dvec3(a, &drag->target);
     visit_float(a, &drag->hertz);
     visit_float(a, &drag->damping_ratio);
     visit_float(a, &drag->max_force);
@@ -430,7 +430,7 @@ static void visit_pin_state(archive *a, const lm_world *world, lmi_pin *pin)
     bool has = ok(a) && pin->mover != LMI_NONE, used = has && lmi_pool_used(&world->movers, pin->mover);
     refuse_if(a, has && (!used || LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f));
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
-        visit_position(a, &pin->targets[n]);
+        visit_dvec3(a, &pin->targets[n]);
     }
 }
 

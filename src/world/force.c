@@ -84,9 +84,8 @@ lm_result lm_body_add_impulse(lm_world *world, lm_body_id id, lm_vec3 impulse, l
     if (!known) {
         return LM_ERROR_ID;
     }
-    if (!vec_is_finite(impulse) || !dvec_is_place(point)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT,
-                        "lm_body_add_impulse: the impulse is not finite, or the point beyond LM_MAX_POSITION");
+    if (!vec_is_finite(impulse) || !dvec_is_finite(point)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_add_impulse: the impulse or the point is not finite");
     }
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_STATE);
     lmi_float_mode host;
@@ -145,8 +144,8 @@ static const char *field_fault(const lm_field_def *def)
     if (!(fabsf(def->vector.x) <= most && fabsf(def->vector.y) <= most && fabsf(def->vector.z) <= most)) {
         return "vector is not finite or above 1e6";
     }
-    if (!dvec_is_place(def->position)) {
-        return "position is not finite or beyond LM_MAX_POSITION";
+    if (!dvec_is_finite(def->position)) {
+        return "position is not finite";
     }
     if (!(fabsf(def->strength) <= most) || (def->kind == LM_FIELD_WIND && def->strength < 0.0f)) {
         return "strength is not finite, above 1e6, or negative for wind";

@@ -48,8 +48,8 @@ static const char *pin_fault(const lm_world *world, const lm_pin_def *def, const
             return "a particle is held already";
         }
         held[place] = true;
-        if (def->targets && !dvec_is_place(def->targets[n])) {
-            return "a target is not finite or beyond LM_MAX_POSITION";
+        if (def->targets && !dvec_is_finite(def->targets[n])) {
+            return "a target is not finite";
         }
     }
     return NULL;
@@ -242,9 +242,8 @@ lm_result lm_pin_set_targets(lm_world *world, lm_pin_id id, const lm_dvec3 *targ
         return LM_ERROR_ID;
     }
     for (uint32_t n = 0; n < pin->count; n++) {
-        if (!dvec_is_place(targets[n])) {
-            return lmi_fail(world, LM_ERROR_ARGUMENT,
-                            "lm_pin_set_targets: target %u is not finite or beyond LM_MAX_POSITION", n);
+        if (!dvec_is_finite(targets[n])) {
+            return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_pin_set_targets: target %u is not finite", n);
         }
     }
     const lmi_body *body = lmi_body_change(world, lmi_body_at(world, pin->body), LMI_CHANGE_BODY);
@@ -292,8 +291,8 @@ static const char *drag_fault(const lm_drag_def *def, const lmi_body *body)
     if (!(def->radius >= 0.0f && def->radius <= LM_MAX_COORDINATE)) {
         return "radius must be at least 0";
     }
-    if (!dvec_is_place(def->target)) {
-        return "target is not finite or beyond LM_MAX_POSITION";
+    if (!dvec_is_finite(def->target)) {
+        return "target is not finite";
     }
     if (!(def->hertz > 0.0f && def->hertz <= 1e6f)) {
         return "hertz must be above 0 and at most 1e6";
@@ -435,8 +434,8 @@ lm_result lm_drag_set_target(lm_world *world, lm_drag_id id, lm_dvec3 target)
     if (!drag) {
         return LM_ERROR_ID;
     }
-    if (!dvec_is_place(target)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_set_target: target is not finite or beyond LM_MAX_POSITION");
+    if (!dvec_is_finite(target)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_drag_set_target: target is not finite");
     }
     drag->target = target;
     return LM_OK;

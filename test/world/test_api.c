@@ -536,8 +536,6 @@ static void pins_drags_and_skins(void **context)
     REFUSE((pin.particles = outside, pin.particle_count = 2));
     REFUSE((pin.particles = twice, pin.particle_count = 2));
     REFUSE(pin.targets = targets);
-    targets[1].x = 1e13; /* beyond LM_MAX_POSITION */
-    REFUSE(pin.targets = targets);
     assert_ok(lm_pin_create(f->world, &good, &id));
     REFUSE((pin.particles = beside, pin.particle_count = 2)); /* 2 is held already */
 #undef REFUSE
@@ -547,7 +545,7 @@ static void pins_drags_and_skins(void **context)
 
     lm_drag_def drag;
     lm_drag_id drag_id;
-    for (int k = 0; k < 12; k++) {
+    for (int k = 0; k < 11; k++) {
         drag = lm_drag_def_default();
         drag.body = f->body;
         if (k < 3) drag.hertz = not_finite[k];
@@ -559,15 +557,12 @@ static void pins_drags_and_skins(void **context)
         if (k == 8) drag.max_force = 0.0f;
         if (k == 9) drag.target.x = NAN;
         if (k == 10) drag.radius = (float)NAN;
-        if (k == 11) drag.target.z = -1e13;
         assert_refused(f, lm_drag_create(f->world, &drag, &drag_id), LM_ERROR_ARGUMENT);
     }
     drag = lm_drag_def_default();
     drag.body = f->body;
     assert_ok(lm_drag_create(f->world, &drag, &drag_id));
     assert_refused(f, lm_drag_set_target(f->world, drag_id, (lm_dvec3){0, INFINITY, 0}), LM_ERROR_ARGUMENT);
-    assert_refused(f, lm_drag_set_target(f->world, drag_id, (lm_dvec3){0, 1e13, 0}), LM_ERROR_ARGUMENT);
-    assert_refused(f, lm_pin_set_targets(f->world, id, targets), LM_ERROR_ARGUMENT);
 
     lm_vec3 vertices[3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, out[3];
     uint32_t triangle[3] = {0, 1, 2}, bad_triangle[3] = {0, 1, 3};
