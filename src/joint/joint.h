@@ -93,6 +93,7 @@ typedef struct lmi_side {
     double inverse_mass; /* 1/kg */
     double inertia[6];   /* kg m² about the centre, of a patch at rest as its frame is turned: xx yy zz xy yz zx */
     double turning[6];   /* of a patch: G^-1, 1/(kg m²) */
+    double reach;        /* of a patch: of its particles from its centre, at rest, metres */
     lm_dvec3 rest;       /* of a patch: its centre at rest */
     lm_dvec3 velocity, spin;
     lm_dvec3 anchor; /* where the joint is on it */

@@ -22,6 +22,9 @@
 
 #include <string.h>
 
+/* The velocity of a particle is changed by no more by turning its patch once, metres a second. */
+#define FASTEST_TURN 1e4
+
 /* Where a particle was h seconds ago, but not before a solid cut short its way. */
 static lm_dvec3 from_of(const lmi_body *body, uint32_t place, double h)
 {
@@ -173,6 +176,7 @@ static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lm
     for (uint32_t n = 0; n < end->count; n++) {
         lm_dvec3 p = rest_of(s, end->particles[n]);
         double m = mass_of(body, end->particles[n]);
+        s->reach = lmi_max(s->reach, dvec_length(p));
         s->inertia[0] += m * (p.y * p.y + p.z * p.z);
         s->inertia[1] += m * (p.z * p.z + p.x * p.x);
         s->inertia[2] += m * (p.x * p.x + p.y * p.y);
@@ -243,6 +247,9 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
         return;
     }
     lm_dvec3 turn = apply(s->turning, moment);
+    /* A turn moves no mass as a whole. What LM_MAX_SPEED cuts off of it would: half a patch of a light body that a joint drags along. */
+    double fast = s->reach * dvec_length(turn);
+    turn = fast > FASTEST_TURN ? dvec_scale(turn, FASTEST_TURN / fast) : turn;
     for (uint32_t n = 0; n < end->count; n++) {
         float *x = body->x + (size_t)end->particles[n] * 4, *v = body->v + (size_t)end->particles[n] * 4;
         lm_dvec3 done = lmi_change_velocity(v, dvec_add(move, dvec_cross(turn, rest_of(s, end->particles[n]))));

@@ -280,6 +280,8 @@ static void found_before(void **context)
         {31, RANDOM_EVERYTHING, true},  /* turning the axes of regions that cannot flow rounded what flow begins with */
         {37, RANDOM_EVERYTHING, true},  /* the column that sinks as a body does was taller than a snapshot may say */
         {562, RANDOM_EVERYTHING, true}, /* a cut lattice kept the mesh for a solid that it does not need any more */
+        {455, RANDOM_EVERYTHING,
+         false}, /* the turn of a light patch on a fast body's joint was cut off by the largest speed */
         {502, RANDOM_EVERYTHING, false}, /* glue gave a patch that was pulled flat ever more spin */
     };
     (void)context;
