@@ -17,6 +17,7 @@ typedef struct bare_test {
     void (*run)(void **state);
     int (*set_up)(void **state);
     int (*tear_down)(void **state);
+    void *initial; /* state, instead of the group's; or null */
 } bare_test;
 
 static const char *bare_filter;
@@ -97,7 +98,7 @@ static inline int bare_run(const char *group, const bare_test *tests, size_t cou
         if (bare_filter && !bare_wanted(t->name)) continue;
         printf("[ RUN      ] %s\n", t->name);
         fflush(stdout);
-        void *state = shared;
+        void *state = t->initial != NULL ? t->initial : shared;
         if (t->set_up && t->set_up(&state) != 0) bare_fail("set up", t->name, 0);
         t->run(&state);
         if (t->tear_down && t->tear_down(&state) != 0) bare_fail("tear down", t->name, 0);
@@ -112,11 +113,19 @@ static inline int bare_run(const char *group, const bare_test *tests, size_t cou
 
 #define cmocka_unit_test(f)                                                                                            \
     {                                                                                                                  \
-#f, f, NULL, NULL                                                                                              \
+#f, f, NULL, NULL, NULL                                                                                        \
+    }
+#define cmocka_unit_test_teardown(f, tear_down)                                                                        \
+    {                                                                                                                  \
+#f, f, NULL, tear_down, NULL                                                                                   \
+    }
+#define cmocka_unit_test_prestate(f, state)                                                                            \
+    {                                                                                                                  \
+#f, f, NULL, NULL, state                                                                                       \
     }
 #define cmocka_unit_test_setup_teardown(f, set_up, tear_down)                                                          \
     {                                                                                                                  \
-#f, f, set_up, tear_down                                                                                       \
+#f, f, set_up, tear_down, NULL                                                                                 \
     }
 #define CMUnitTest bare_test /* struct CMUnitTest */
 #define cmocka_run_group_tests(tests, set_up, tear_down)                                                               \
