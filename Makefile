@@ -11,7 +11,7 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.c' '*.h' 
 
 build: ## build the release into build/; the tool is build/limber
 	@tools/setup build
-	@tools/build release src/all limber_cli
+	@tools/build release src/all limber_tools
 
 demo: build ## simulate and draw the default scene: a video and a sheet of pictures in build/demo (under three minutes)
 	@mkdir -p build/demo
