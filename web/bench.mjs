@@ -21,10 +21,23 @@ const limber = process.argv[2] ?? join(root, "build/limber"), only = process.arg
 const runs = [["penguins", 10, 60], ["crowd", 10, 110]], ROUNDS = 3, OPENINGS = 7;
 const load = () => `load ${loadavg()[0].toFixed(0)}`;
 
+let prioritised = false;
+
 /** The median of some numbers, and between which they lie. */
 function middle(numbers, digits) {
     const sorted = [...numbers].sort((a, b) => a - b), show = (value) => value.toFixed(digits);
     return `${show(sorted[sorted.length >> 1])} (${show(sorted[0])} to ${show(sorted[sorted.length - 1])})`;
+}
+
+/** The session that this process was started in outlives it: its priority is put back at the end. */
+function restoreAtEnd() {
+    const file = "/proc/self/autogroup";
+    const before = /nice (-?\d+)/.exec(readFileSync(file, "utf8"))?.[1] ?? "0";
+    process.on("exit", () => {
+        try {
+            writeFileSync(file, before);
+        } catch { /* as when it was raised */ }
+    });
 }
 
 /** Gives the sessions of this process and of all that it has started priority over others; false where that is not allowed. */
@@ -37,6 +50,12 @@ function prioritise() {
         } catch { /* it has ended */ }
     }
     let allowed = false;
+    if (!prioritised) {
+        try {
+            restoreAtEnd();
+        } catch { /* not Linux */ }
+        prioritised = true;
+    }
     for (const id of parents.keys()) {
         if (!mine(id)) continue;
         try {
