@@ -11,6 +11,14 @@ if(NOT WASI) # where everything is linked into one module, and addresses are che
     set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 
+# For programs that measure with clock(). Web assembly has no clock of what a program has worked: there it is that of the wall, where it is
+# asked for.
+add_library(limber_process_clock INTERFACE)
+if(WASI)
+    target_compile_definitions(limber_process_clock INTERFACE _WASI_EMULATED_PROCESS_CLOCKS)
+    target_link_libraries(limber_process_clock INTERFACE wasi-emulated-process-clocks)
+endif()
+
 # No fused multiply-add behind our back: results must be the same bits on every instruction set and compiler.
 if(MSVC)
     target_compile_options(limber_flags INTERFACE /utf-8 /W3 /fp:precise)

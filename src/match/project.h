@@ -205,6 +205,7 @@ PROJECT_INLINE void project_weights(int n, const number *gram, const number *b, 
     mask is_free[PROJECT_MOST], all = number_lt(zero, one), done = mask_not(all);
     for (int i = 0; i < PROJECT_MOST; i++) {
         w[i] = zero; /* so that compilers which do not know n see that nothing else is read */
+        is_free[i] = all;
     }
     if (from) {
         project_resume(n, from, is_free, w);
