@@ -5,5 +5,7 @@
 #include <stddef.h>
 
 void *aligned_alloc(size_t alignment, size_t size); /* to be given to free, as all memory of the tests */
+char *mkdtemp(char *name);
+int setenv(const char *name, const char *value, int replace);
 
 #endif

@@ -9,17 +9,23 @@
 
 #include <dirent.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#if defined(_WIN32) || defined(__wasi__)
+#define HAS_PROCESSES 0
+#else
+#define HAS_PROCESSES 1
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#endif
 
 #include <cmocka.h>
 
@@ -372,6 +378,8 @@ static void test_a_dropped_file_leaves_the_old_one(void **state)
     remove(path);
 }
 
+#if HAS_PROCESSES
+
 /* In a process of its own, which the signal ends as it would any other. */
 static void test_interruptions_leave_nothing(void **state)
 {
@@ -403,6 +411,8 @@ static void test_interruptions_leave_nothing(void **state)
     }
 }
 
+#endif /* HAS_PROCESSES */
+
 /* A few at once, and each is a file of its own; one too many is refused, and costs none of the others anything. */
 static void test_several_at_once(void **state)
 {
@@ -430,6 +440,8 @@ static void test_several_at_once(void **state)
     }
     assert_int_equal(files_in_folder(), 0);
 }
+
+#if HAS_PROCESSES
 
 /* And the program's own answer is as before when the file is done with. */
 static void test_ignored_signals_stay_ignored(void **state)
@@ -487,6 +499,8 @@ static void test_a_file_larger_than_allowed_is_told(void **state)
 }
 #endif
 
+#endif /* HAS_PROCESSES */
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,10 +517,12 @@ int main(void)
 #endif
         cmocka_unit_test(test_what_cannot_be_written_is_told),
         cmocka_unit_test(test_a_dropped_file_leaves_the_old_one),
-        cmocka_unit_test(test_interruptions_leave_nothing),
         cmocka_unit_test(test_several_at_once),
+#if HAS_PROCESSES
+        cmocka_unit_test(test_interruptions_leave_nothing),
         cmocka_unit_test(test_ignored_signals_stay_ignored),
-#if LIMBER_HAS_STB
+#endif
+#if HAS_PROCESSES && LIMBER_HAS_STB
         cmocka_unit_test(test_a_file_larger_than_allowed_is_told),
 #endif
     };

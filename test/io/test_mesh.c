@@ -262,9 +262,13 @@ static void test_parts(void **state)
 static void test_locale(void **state)
 {
     (void)state;
+#if !defined(_WIN32) && !defined(__wasi__)
     if (system("localedef -i de_DE -f UTF-8 ./test_mesh_de_DE.UTF-8 2>/dev/null >/dev/null") == 0)
         setenv("LOCPATH", ".", 1);
-    if (!setlocale(LC_ALL, "test_mesh_de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.UTF-8")) skip();
+#endif
+    if (!setlocale(LC_ALL, "test_mesh_de_DE.UTF-8") && !setlocale(LC_ALL, "de_DE.UTF-8") &&
+        !setlocale(LC_ALL, "German"))
+        skip();
     char number[8];
     snprintf(number, sizeof number, "%.1f", 0.5);
     assert_string_equal(number, "0,5");
@@ -279,7 +283,9 @@ static void test_locale(void **state)
         assert_holds(name, &file, is_stl(kind) ? &bare : &mesh, 0);
     }
     setlocale(LC_ALL, "C");
+#if !defined(_WIN32) && !defined(__wasi__)
     if (system("rm -rf ./test_mesh_de_DE.UTF-8") != 0) fail();
+#endif
 }
 
 /* Words of every length against the C library: always the nearest float of the nearest double. */

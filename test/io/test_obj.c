@@ -6,6 +6,7 @@
 #include "io/mesh_report.h"
 #include "io/obj.h"
 #include "io/polygon.h"
+#include "io/system.h"
 #include "limber/mesh.h"
 
 #include <float.h>
@@ -16,8 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+#if defined(_WIN32) || defined(__wasi__)
+#define HAS_LIMITS 0
+#else
+#define HAS_LIMITS 1
+#include <sys/resource.h>
+#endif
 
 #include <cmocka.h>
 
@@ -119,7 +126,7 @@ static void test_write_and_read(void **state)
     obj_error error;
     assert_true(lmi_obj_write(path, objects, 3, &error));
     char beside[64];
-    snprintf(beside, sizeof beside, "test_obj_roundtrip.obj.%ld.tmp", (long)getpid());
+    snprintf(beside, sizeof beside, "test_obj_roundtrip.obj.%ld.tmp", lmi_system_process());
     assert_false(file_exists(beside));
 
     char *text = file_text(path);
@@ -169,13 +176,15 @@ static void test_write_failures(void **state)
     remove(path);
 }
 
+#if HAS_LIMITS
+
 /* The write ends on a full disk only when the buffer goes out. */
 static void test_write_to_full_disk(void **state)
 {
     (void)state;
     static const char path[] = "test_obj_full.obj";
     char beside[64];
-    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
+    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, lmi_system_process());
     remove(beside);
     if (!file_exists("/dev/full") || symlink("/dev/full", beside) != 0) skip();
     obj_object object = cube_object("cube");
@@ -193,7 +202,7 @@ static void test_write_beyond_limit(void **state)
     static const char path[] = "test_obj_limit.obj";
     char beside[64];
     struct rlimit before, limit;
-    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, (long)getpid());
+    snprintf(beside, sizeof beside, "%s.%ld.tmp", path, lmi_system_process());
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
     limit.rlim_cur = 100; /* the cube takes more */
@@ -207,6 +216,8 @@ static void test_write_beyond_limit(void **state)
     assert_false(file_exists(path));
     assert_false(file_exists(beside));
 }
+
+#endif /* HAS_LIMITS */
 
 static void test_locale(void **state)
 {
@@ -462,8 +473,10 @@ int main(void)
         cmocka_unit_test(test_numbers_read_back),
         cmocka_unit_test(test_write_and_read),
         cmocka_unit_test(test_write_failures),
+#if HAS_LIMITS
         cmocka_unit_test(test_write_to_full_disk),
         cmocka_unit_test(test_write_beyond_limit),
+#endif
         cmocka_unit_test(test_locale),
         cmocka_unit_test(test_face_forms),
         cmocka_unit_test(test_vertex_forms),
