@@ -35,7 +35,8 @@
  *     K'_p = sum_i |w_pi| / m_i  sum_q |w_qi|          (q: all contacts, i: particles)
  *
  * Each row of K' - K adds up to nothing or more, so no impulse adds energy, whatever the points share; and a face that comes
- * evenly is stopped in one go. A pass is two loops without conflicts: over contacts (relative velocity in, impulse out) and
+ * evenly is stopped in one go. They begin with what their points were given in the last substep, as much of it as adds no energy
+ * (lmi_soft_keeps in contact/soft.h). A pass is two loops without conflicts: over contacts (relative velocity in, impulse out) and
  * over bodies (each gives its particles the impulses of their contacts, in the order of the contacts). Both are cut into
  * pieces of fixed size that run side by side.
  *

@@ -56,6 +56,19 @@ static LMI_ALWAYS_INLINE sums see(const lmi_solver *s, uint32_t block, uint32_t 
     return a;
 }
 
+/* sum |w| gained.w over both sides: how fast what their contacts were given last time would move them against each other at most. */
+static LMI_ALWAYS_INLINE vf see_borne(const lmi_solver *s, uint32_t block, uint32_t lane)
+{
+    size_t at = lmi_rows_of(s, block) + lane;
+    vf sum = vf_set1(0.0f);
+    for (uint32_t n = s->rows[block].a + s->rows[block].b; n > 0; n--, at += LMI_BLOCK) {
+        vf q[4];
+        vf_gather4(s->gained, s->index + at, q);
+        sum = sum + vf_abs(vf_load(s->weight + at)) * q[3];
+    }
+    return sum;
+}
+
 /* As much of an impulse as friction allows. */
 static inline v3 brake(v3 wanted, vf most)
 {
@@ -85,19 +98,17 @@ static void start_piece(const lmi_solver *s, uint32_t block, uint32_t lane)
     vf_store(b->bounce + lane, bounce);
     vf_store(b->share + lane, share);
 
-    /* What its point was given last time, no more of it than loses energy: J with |J + u/K'| <= |u/K'|. */
-    v3 impulse = v3_load(b->braked, lane);
+    /* What its point was given last time, no more of it than loses energy (lmi_soft_keeps). */
+    v3 braked = v3_load(b->braked, lane);
     vf pressed = vf_load(b->pressed + lane);
-    impulse = v3_add(impulse, v3_scale(pressed - v3_dot(impulse, n), n));
-    v3 stop = v3_scale(vf_set1(-1.0f) / deep, seen.v), off = v3_sub(impulse, stop);
-    vf distance = v3_length(off), radius = v3_length(stop);
-    vm far = vf_lt(radius, distance);
-    impulse = v3_select(far, v3_add(stop, v3_scale(radius / vf_select(far, distance, one), off)), impulse);
-    vm warm = vf_lt(zero, pressed);
-    pressed = vf_select(warm, vf_max(v3_dot(impulse, n), zero), zero);
-    v3 braked = brake(v3_sub(impulse, v3_scale(v3_dot(impulse, n), n)), vf_load(b->friction + lane) * pressed);
-    braked = v3_select(warm, braked, (v3){zero, zero, zero});
-    v3 ahead = v3_add(v3_scale(pressed, n), braked);
+    braked = brake(v3_sub(braked, v3_scale(v3_dot(braked, n), n)), vf_load(b->friction + lane) * pressed);
+    v3 impulse = v3_add(v3_scale(pressed, n), braked);
+    vf takes = vf_max(zero - v3_dot(impulse, seen.v), zero), borne = v3_length(impulse) * see_borne(s, block, lane);
+    vm much = vf_lt(vf_set1(2.0f) * takes, borne);
+    vf keeps = vf_select(much, vf_set1(2.0f) * takes / vf_select(much, borne, one), one);
+    pressed = keeps * pressed;
+    braked = v3_scale(keeps, braked);
+    v3 ahead = v3_scale(keeps, impulse);
     vf_store(b->pressed + lane, pressed);
     v3_store(b->braked, lane, braked);
     v3_store(b->ahead, lane, ahead);

@@ -43,12 +43,20 @@ static inline quad lmi_soft_brake(quad wanted, float most)
     return size > most ? quad_scale(wanted, most / size) : wanted;
 }
 
-/* No more of the impulse that a point was given last time than loses energy at the velocity u: J with |J + u/K'| <= |u/K'|. */
-static inline quad lmi_soft_lose(quad impulse, quad u, float deep)
+/*
+ * The share of the impulse J that its point was given last time with which a contact begins, so that all of them together add no energy.
+ *
+ *     takes   -J . u, u: how fast its sides move against each other
+ *     borne   |J| sum_i |w_i| / m_i  sum_q |w_qi| |J_q|     (q: all contacts, i: the particles that hold this one)
+ *
+ * With shares s the energy changes by sum_p s_p J_p . u_p + 1/2 sum_pq s_p s_q M_pq, M_pq: the work of J_q on J_p. Since 2 s_p s_q <= s_p^2 + s_q^2
+ * that is at most sum_p (s_p^2 borne_p / 2 - s_p takes_p), and no term is above 0 while s <= 2 takes / borne. A load at rest has takes = borne: it
+ * is kept whole, however unevenly the points share it.
+ */
+static inline float lmi_soft_keeps(float takes, float borne)
 {
-    quad stop = quad_scale(u, -1.0f / deep), off = quad_sub(impulse, stop);
-    float distance = quad_length(off), radius = quad_length(stop);
-    return distance > radius ? quad_add_scaled(stop, radius / distance, off) : impulse;
+    takes = lmi_maxf(takes, 0.0f);
+    return 2.0f * takes < borne ? 2.0f * takes / borne : 1.0f;
 }
 
 /* What is left of a without so much of it along the normal. */

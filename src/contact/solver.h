@@ -26,13 +26,15 @@ typedef struct lmi_soft_block {
     float level[LMI_BLOCK];      /* where a is along the normal, less where b is, when no depth is left; first: depth */
     float share[LMI_BLOCK];      /* of the way it came that is taken back; first: the depth that may stay, metres */
     float shifted[LMI_BLOCK];    /* given so far: position, relative mass times metres of side a */
-    float along[LMI_BLOCK];      /* what the particles have been given of it: a little further */
-    float approach[LMI_BLOCK];   /* how fast they came, m/s */
-    float ratio[LMI_BLOCK];      /* a mass of b counts in units of a's; 0: a wall */
-    float shallow[LMI_BLOCK];    /* depth up to which bodies are put out of each other quickly, metres */
-    float extra[3 * LMI_BLOCK];  /* as in lmi_found */
-    uint32_t point[LMI_BLOCK];   /* the same */
-    uint32_t near;               /* lanes that are only near */
+    float along
+        [LMI_BLOCK]; /* what the particles have been given of it: a little further; first: the size of the impulse that the
+                                   point was given last time, at least */
+    float approach[LMI_BLOCK];  /* how fast they came, m/s */
+    float ratio[LMI_BLOCK];     /* a mass of b counts in units of a's; 0: a wall */
+    float shallow[LMI_BLOCK];   /* depth up to which bodies are put out of each other quickly, metres */
+    float extra[3 * LMI_BLOCK]; /* as in lmi_found */
+    uint32_t point[LMI_BLOCK];  /* the same */
+    uint32_t near;              /* lanes that are only near */
 } lmi_soft_block;
 
 /* Rows of references of a block: those of a, then those of b. */
@@ -118,7 +120,9 @@ typedef struct lmi_solver {
     /* [places][4] of the particles that hold contacts, those of an owner from its first place on; v.w: all weights on it over
      * its mass, x.w: 1/mass */
     float *x, *v;
-    float *gained, *moved; /* [places][4] zero between passes: what contacts give the same particles in one */
+    float *gained,
+        *moved; /* [places][4] zero between passes: what contacts give the same particles in one; gained.w before the first: how
+                              fast what they were given last time would move a particle, if all of it had one direction */
     uint32_t *mark,
         *touched; /* [places] zero between uses: where a particle is in x and v, + 1; and those that are there */
     float *load;  /* [places] the weights of all contacts that press a particle in this substep */

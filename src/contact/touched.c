@@ -98,13 +98,15 @@ static uint32_t take_particle(lmi_solver *s, lmi_owner *owner, uint32_t place)
     return particle;
 }
 
-/* References name particles by where they are in x and v from now on, and particles know all weights on them. */
+/* References name particles by where they are in x and v from now on; particles know all weights on them, and how fast what their contacts
+ * were given last time would move them, if all of it had one direction. */
 static void enter_refs(lmi_solver *s, uint32_t index, const lmi_side_refs *r)
 {
     lmi_owner *owner = &s->owners[index];
     const uint32_t *mark = s->mark + owner->first_place;
-    const float *ratio =
-        r->contact == LMI_NONE ? NULL : s->blocks[r->contact / LMI_BLOCK].ratio + r->contact % LMI_BLOCK;
+    const lmi_soft_block *block = r->contact == LMI_NONE ? NULL : &s->blocks[r->contact / LMI_BLOCK];
+    const float *ratio = block ? block->ratio + r->contact % LMI_BLOCK : NULL,
+                *size = block ? block->along + r->contact % LMI_BLOCK : NULL;
     for (uint32_t n = 0; n < r->count; n++) {
         const float by = r->b && ratio ? -ratio[n] : 1.0f;
         for (uint32_t row = 0; row < r->rows; row++) {
@@ -121,6 +123,7 @@ static void enter_refs(lmi_solver *s, uint32_t index, const lmi_side_refs *r)
             if (ratio) {
                 s->lever[at] = by * (weight * s->x[(size_t)particle * 4 + 3]);
                 s->v[(size_t)particle * 4 + 3] += fabsf(weight);
+                s->gained[(size_t)particle * 4 + 3] += fabsf(s->lever[at]) * size[n];
             }
         }
     }
@@ -167,6 +170,8 @@ static void remember(lmi_solver *s, uint32_t index)
             }
             if (block) {
                 block->pressed[lane] = last->pressed;
+                const quad braked = quad_of(last->braked[0], last->braked[1], last->braked[2]);
+                block->along[lane] = sqrtf(last->pressed * last->pressed + quad_dot(braked, braked));
             } else {
                 s->stiff[c].braked = quad_of(last->braked[0], last->braked[1], last->braked[2]);
                 s->stiff[c].pressed = last->pressed;
@@ -176,19 +181,29 @@ static void remember(lmi_solver *s, uint32_t index)
     }
 }
 
-static void enter_and_remember(lmi_solver *s, uint32_t index)
+/* A mover holds no contact with particles. */
+static bool holds(const lmi_owner *owner) { return owner->run_count && owner->body; }
+
+static void remember_owner(lmi_solver *s, uint32_t index)
 {
     s->owners[index].particles = 0;
-    if (s->owners[index].run_count && s->owners[index].body) { /* a mover holds no contact with particles */
-        enter_owner(s, index);
+    if (holds(&s->owners[index])) {
         remember(s, index);
+    }
+}
+
+static void enter_held(lmi_solver *s, uint32_t index)
+{
+    if (holds(&s->owners[index])) {
+        enter_owner(s, index);
     }
 }
 
 void lmi_touched_gather(lmi_solver *s)
 {
     sort_runs(s);
-    lmi_solver_run(s, enter_and_remember, s->owner_count);
+    lmi_solver_run(s, remember_owner, s->owner_count);
+    lmi_solver_run(s, enter_held, s->owner_count);
 }
 
 static void refresh_owner(lmi_solver *s, uint32_t index)
@@ -257,12 +272,14 @@ static void give(const lmi_owner *owner, float *sums, float *to)
 static void give_piece(lmi_solver *s, uint32_t piece, float *to, bool both)
 {
     for (uint32_t n = piece * LMI_PIECE_OWNERS; n < (piece + 1) * LMI_PIECE_OWNERS && n < s->owner_count; n++) {
-        if (s->owners[n].run_count && s->owners[n].body) {
-            lmi_touched_each(s, n, true, both ? add_both : add_impulses);
-            give(&s->owners[n], s->gained, to);
+        const lmi_owner *owner = &s->owners[n];
+        if (!holds(owner)) {
+            continue;
         }
-        if (s->owners[n].run_count && s->owners[n].body && both) {
-            give(&s->owners[n], s->moved, s->x);
+        lmi_touched_each(s, n, true, both ? add_both : add_impulses);
+        give(owner, s->gained, to);
+        if (both) {
+            give(owner, s->moved, s->x);
         }
     }
 }

@@ -174,19 +174,29 @@ bool lmi_gpu_solve_find(lmi_gpu *gpu, const lmi_step *step, cl_uint *stop)
                    lmi_gpu_whole_arrange(gpu, false, stop)));
 }
 
+/* What particles hold: contacts, or (`borne`) what those were given last time. */
+static bool load(lmi_gpu *gpu, cl_uint borne)
+{
+    const lmi_gpu_meet *m = gpu->meet;
+    const lmi_gpu_solver *s = gpu->solver;
+    const cl_uint particles = gpu->particles;
+    const lmi_gpu_argument load[] = {
+        LMI_GPU_VALUE(particles),    PARTICLE_ARGUMENTS,       LMI_GPU_BUFFER(s->map_bucket), LIST_ARGUMENTS,
+        LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->loads), LMI_GPU_VALUE(borne)};
+    const size_t all[2] = LMI_GPU_GROUPS_OF(particles);
+    return LMI_GPU_RUN(s->load_kernel, load, all, group);
+}
+
 /* How mobile contacts are. */
 static bool weigh(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint particles = gpu->particles, count = s->contact_count;
-    const lmi_gpu_argument load[] = {LMI_GPU_VALUE(particles),      PARTICLE_ARGUMENTS,
-                                     LMI_GPU_BUFFER(s->map_bucket), LIST_ARGUMENTS,
-                                     LMI_GPU_BUFFER(s->contacts),   LMI_GPU_BUFFER(s->loads)};
+    const cl_uint count = s->contact_count;
     const lmi_gpu_argument weigh[] = {LMI_GPU_VALUE(count),     LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(gpu->v),
                                       LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->sweeps)};
-    const size_t all[2] = LMI_GPU_GROUPS_OF(particles), contacts[2] = LMI_GPU_GROUPS_OF(count);
-    return LMI_GPU_RUN(s->load_kernel, load, all, group) && LMI_GPU_RUN(s->weigh_kernel, weigh, contacts, group);
+    const size_t contacts[2] = LMI_GPU_GROUPS_OF(count);
+    return load(gpu, 0) && LMI_GPU_RUN(s->weigh_kernel, weigh, contacts, group);
 }
 
 /* What contacts give next, to velocities or to positions. */
@@ -222,12 +232,15 @@ static bool warm_up(lmi_gpu *gpu)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
-    const cl_uint points = m->point_count;
+    const cl_uint points = m->point_count, count = s->contact_count;
+    const lmi_gpu_argument begin[] = {LMI_GPU_VALUE(count), LMI_GPU_HOLD_ARGUMENTS, LMI_GPU_BUFFER(gpu->v),
+                                      LMI_GPU_BUFFER(s->loads), LMI_GPU_BUFFER(s->contacts)};
     const lmi_gpu_argument warm[] = {LMI_GPU_VALUE(points),     LMI_GPU_BUFFER(m->owner),  LMI_GPU_BUFFER(s->solids),
                                      LMI_GPU_BUFFER(s->chains), LMI_GPU_BUFFER(s->first),  LMI_GPU_BUFFER(s->met),
                                      LMI_GPU_BUFFER(s->walls),  LMI_GPU_BUFFER(s->warmth), LMI_GPU_BUFFER(s->contacts)};
-    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points);
-    return LMI_GPU_RUN(s->warm_kernel, warm, of_points, group) && give(gpu, &gpu->v) &&
+    const size_t of_points[2] = LMI_GPU_GROUPS_OF(points), contacts[2] = LMI_GPU_GROUPS_OF(count);
+    return LMI_GPU_RUN(s->warm_kernel, warm, of_points, group) && load(gpu, 1) &&
+           LMI_GPU_RUN(s->begin_kernel, begin, contacts, group) && give(gpu, &gpu->v) &&
            lmi_gpu_whole_sweep(gpu, LMI_GPU_SWEEP_WARM, 0, 1, 0.0f);
 }
 

@@ -13,7 +13,7 @@
 /* clang-format off */
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
-    X(load) X(weigh) X(warm) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
+    X(load) X(weigh) X(warm) X(begin) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
     X(crush) X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
     X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind) \
     X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces)

@@ -2,6 +2,7 @@
  * Sleep: bodies at rest stop exactly, together with what they touch, cost nothing, and wake for whatever could move them;
  * the same everywhere and through snapshots, and without memory nothing is lost.
  */
+#include "limber/shapes.h"
 #include "test/support/things.h"
 #include "world/world.h"
 
@@ -96,6 +97,34 @@ static void resting_bodies_sleep(void **context)
             assert_at_most(later.max_speed, 0.2);
             lm_world_destroy(world);
         }
+}
+
+/* A soft car stands on four wheels: few points bear all of its weight, and share particles with many that bear nothing. They come to rest as
+ * the car does, so that it sleeps. */
+static void what_stands_on_wheels_sleeps(void **context)
+{
+    (void)context;
+    lm_shape_mesh mesh;
+    lm_shape_def car = lm_shape_def_default();
+    car.name = "car";
+    assert_ok(lm_shape_make_mesh(&car, &mesh));
+    lm_world *world = make_sleepy(-9.81, LM_ISA_BEST, 2);
+    assert_ok(lm_world_set_substeps(world, 4));
+    add_floor(world);
+    lm_body_def def = lm_body_def_default();
+    def.lattice = (lm_lattice){.vertices = mesh.vertices,
+                               .vertex_count = mesh.vertex_count,
+                               .triangles = mesh.triangles,
+                               .triangle_count = mesh.triangle_count,
+                               .particles = 1000,
+                               .width = 2};
+    def.pose.position.y = 0.6;
+    assert_true(lm_material_preset("jelly", &def.material, &def.density));
+    lm_body_id body;
+    assert_ok(lm_body_create(world, &def, &body));
+    lm_shape_mesh_free(&mesh);
+    assert_at_most(until_asleep(world, 1, 8.0), 6.0);
+    lm_world_destroy(world);
 }
 
 /* A stack sleeps as one: not before its last has come to rest, and one of them wakes all, but not a stranger. */
@@ -513,10 +542,15 @@ static void bad_settings_are_refused(void **context)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resting_bodies_sleep),           cmocka_unit_test(islands_sleep_together),
-        cmocka_unit_test(a_hit_wakes_and_keeps_momentum), cmocka_unit_test(edits_wake),
-        cmocka_unit_test(only_what_is_near_wakes),        cmocka_unit_test(the_same_everywhere),
-        cmocka_unit_test(without_memory_nothing_is_lost), cmocka_unit_test(bad_settings_are_refused),
+        cmocka_unit_test(resting_bodies_sleep),
+        cmocka_unit_test(islands_sleep_together),
+        cmocka_unit_test(what_stands_on_wheels_sleeps),
+        cmocka_unit_test(a_hit_wakes_and_keeps_momentum),
+        cmocka_unit_test(edits_wake),
+        cmocka_unit_test(only_what_is_near_wakes),
+        cmocka_unit_test(the_same_everywhere),
+        cmocka_unit_test(without_memory_nothing_is_lost),
+        cmocka_unit_test(bad_settings_are_refused),
     };
     if (argc > 1 && strcmp(argv[1], "threads") == 0) cmocka_set_test_filter("the_same_everywhere");
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@ typedef struct contact {
     uint32_t count_a, count_b, rider_a[MOST_REFS], rider_b[MOST_REFS];
     float weight_a[MOST_REFS], weight_b[MOST_REFS];
     double normal[3], surface[3], off[3], depth, friction, restitution, shallow;
+    double pressed, braked[3]; /* what its point was given last time */
 } contact;
 
 typedef struct heap {
@@ -101,6 +102,8 @@ static void draw_heap(heap *h, uint64_t seed)
         c->friction = drawn(&seed);
         c->restitution = 0.5 * drawn(&seed);
         c->shallow = 0.01 * drawn(&seed);
+        c->pressed = fmax(0.1 * (drawn(&seed) - 0.3), 0.0);
+        draw_vector(&seed, 0.1 * drawn(&seed), c->braked);
     }
 }
 
@@ -108,7 +111,7 @@ static void draw_heap(heap *h, uint64_t seed)
 
 typedef struct plain {
     double x[BODIES][PLACES][3], v[BODIES][PLACES][3];
-    double load[BODIES][PLACES];
+    double load[BODIES][PLACES], bears[BODIES][PLACES];
     double deep[CONTACTS], level[CONTACTS], bounce[CONTACTS], share[CONTACTS];
     double ahead[CONTACTS][3], braked[CONTACTS][3], more[CONTACTS][3], pressed[CONTACTS], shifted[CONTACTS],
         along[CONTACTS];
@@ -183,6 +186,68 @@ static void plain_begin(const heap *h, plain *p, uint32_t count)
     }
 }
 
+/* The sums of sizes of impulses on a contact's particles: side b in units of a's mass. */
+static void plain_bear(const heap *h, plain *p, const contact *c, double size)
+{
+    for (uint32_t n = 0; n < c->count_a; n++) {
+        p->bears[c->a][c->rider_a[n]] += size * fabs((double)c->weight_a[n]) / h->v[c->a][c->rider_a[n] * 4 + 3];
+    }
+    for (uint32_t n = 0; c->b < BODIES && n < c->count_b; n++) {
+        p->bears[c->b][c->rider_b[n]] += size * h->mean_mass[c->a] / h->mean_mass[c->b] * fabs((double)c->weight_b[n]) /
+                                         h->v[c->b][c->rider_b[n] * 4 + 3];
+    }
+}
+
+/* What points were given last time, no more of it than loses energy. */
+static void plain_warm(const heap *h, plain *p, uint32_t count)
+{
+    double work = 0.0, u[3];
+    int whole = 0, part = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const contact *c = &h->contacts[k];
+        plain_bear(h, p, c, sqrt(c->pressed * c->pressed + dot(c->braked, c->braked)) * (c->pressed > 0.0));
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        const contact *c = &h->contacts[k];
+        double braked[3], impulse[3], borne = 0.0, along = dot(c->braked, c->normal);
+        for (int i = 0; i < 3; i++) {
+            braked[i] = c->braked[i] - along * c->normal[i];
+        }
+        double size = sqrt(dot(braked, braked)), most = c->friction * c->pressed;
+        for (int i = 0; i < 3; i++) {
+            braked[i] *= size > most ? most / size : 1.0;
+            impulse[i] = c->pressed * c->normal[i] + braked[i];
+        }
+        for (uint32_t n = 0; n < c->count_a; n++) {
+            borne += fabs((double)c->weight_a[n]) * p->bears[c->a][c->rider_a[n]];
+        }
+        for (uint32_t n = 0; c->b < BODIES && n < c->count_b; n++) {
+            borne += fabs((double)c->weight_b[n]) * p->bears[c->b][c->rider_b[n]];
+        }
+        see(h, c, p->v, true, u);
+        double takes = fmax(-dot(impulse, u), 0.0);
+        borne *= sqrt(dot(impulse, impulse));
+        double keeps = 2.0 * takes < borne ? 2.0 * takes / borne : 1.0;
+        whole += c->pressed > 0.0 && keeps == 1.0;
+        part += keeps < 1.0;
+        p->pressed[k] = keeps * c->pressed;
+        for (int i = 0; i < 3; i++) {
+            p->braked[k][i] = keeps * braked[i];
+            p->ahead[k][i] = keeps * impulse[i];
+        }
+        work += 0.5 * h->mean_mass[c->a] * dot(p->ahead[k], u);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        give(h, &h->contacts[k], p->v, p->ahead[k]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        see(h, &h->contacts[k], p->v, true, u);
+        work += 0.5 * h->mean_mass[h->contacts[k].a] * dot(p->ahead[k], u);
+    }
+    assert_true(work < 0.0); /* what all of them do together */
+    assert_true(whole > 0 && part > 100);
+}
+
 static void plain_velocities(const heap *h, plain *p, uint32_t count, double beta)
 {
     for (uint32_t k = 0; k < count; k++) {
@@ -255,6 +320,7 @@ static void plain_positions(const heap *h, plain *p, uint32_t count, bool first,
 static void plain_solve(const heap *h, plain *p, uint32_t count)
 {
     plain_begin(h, p, count);
+    plain_warm(h, p, count);
     for (uint32_t n = 0; n < LMI_SOFT_PASSES; n++) {
         plain_velocities(h, p, count, lmi_soft_further(n, LMI_SOFT_PASSES));
     }
@@ -273,6 +339,7 @@ static void solve(heap *h, lm_isa isa, uint32_t workers, uint32_t lists, bool ne
     static lmi_body bodies[BODIES];
     static lmi_push pushes[BODIES];
     static lmi_touching touched[BODIES];
+    static lmi_warm warm[BODIES][2 * CONTACTS];
     lmi_solver solver = {0};
     lmi_surface wall = {0};
     lmi_solver_room room = {.rows_a = MOST_REFS,
@@ -283,11 +350,23 @@ static void solve(heap *h, lm_isa isa, uint32_t workers, uint32_t lists, bool ne
                             .events = near};
     lmi_solver_room_contacts(&room, 3 * CONTACTS, 3 * CONTACTS);
     assert_true(lmi_solver_reserve(&world->memory, &solver, &room));
+    memset(warm, 0, sizeof warm);
+    for (uint32_t k = 0; k < CONTACTS; k++) {
+        lmi_warm *w = &warm[h->contacts[k].a][k];
+        w->pressed = (float)h->contacts[k].pressed;
+        for (int i = 0; i < 3; i++) {
+            w->braked[i] = (float)h->contacts[k].braked[i];
+        }
+    }
     lmi_solver_begin(&solver, world, SECONDS, LMI_SWEEPS, BODIES);
     solver.workers = world->workers;
     for (uint32_t b = 0; b < BODIES; b++) {
-        bodies[b] = (lmi_body){
-            .x = h->x[b], .v = h->v[b], .mean_mass = h->mean_mass[b], .rest_size = 1.0, .place_count = PLACES};
+        bodies[b] = (lmi_body){.x = h->x[b],
+                               .v = h->v[b],
+                               .mean_mass = h->mean_mass[b],
+                               .rest_size = 1.0,
+                               .place_count = PLACES,
+                               .touch = {.count = CONTACTS, .warm = warm[b]}};
         pushes[b] = (lmi_push){.body = &bodies[b], .x = h->x[b], .v = h->v[b], .owner = b, .node = b};
         solver.owners[b] = (lmi_owner){.body = &bodies[b], .first_place = b * PLACES};
         bodies[b].touched = near ? &touched[b] : NULL;
@@ -315,7 +394,7 @@ static void solve(heap *h, lm_isa isa, uint32_t workers, uint32_t lists, bool ne
                                .restitution = c->restitution,
                                .shallow = c->shallow,
                                .wall = c->b < BODIES ? NULL : &wall,
-                               .point = LMI_NONE};
+                               .point = k};
         lmi_contact_list *to = &list[k * lists / CONTACTS];
         if (near && k % 3 == 0) {
             lmi_contact_def only = def;

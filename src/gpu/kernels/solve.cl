@@ -3,7 +3,9 @@
  *
  *   solve_load      once a particle: the weights of all contacts that it holds
  *   solve_weigh     once a contact: how mobile it is, all that share its particles considered
- *   solve_warm      once a touch point: its first contact begins with what the point was given last time
+ *   solve_warm      once a touch point: its first contact gets what the point was given last time
+ *   solve_load      again: what that would do to particles
+ *   solve_begin     once a contact: begins with as much of it as adds no energy
  *   solve_velocity  once a contact: what it lacks of velocity; several passes
  *   solve_back      once a contact: the way that the velocities lost were good for
  *   solve_shift     once a contact: what it lacks of depth; several passes
@@ -35,8 +37,14 @@ static inline uint count_of(__global const ulong *met, __global const ulong *wal
         __global const uint *first_of_maps, __global const uint *map_of, __global const float4 *hold_of,              \
         __global const uint *cell_of, __global const uint *around
 
+/* What a contact counts for: 1, or (`borne`) the size of what its point was given last time, on side a or b. */
+static float counts_for(__global const lmi_gpu_contact *c, uint borne, bool b)
+{
+    return c->live != LMI_GPU_SOFT ? 0.0f : !borne ? 1.0f : b ? c->ratio * c->shifted : c->shifted;
+}
+
 __kernel void solve_load(uint count, PARTICLE_ARGUMENTS, __global const uint *map_bucket, LIST_ARGUMENTS,
-                         __global const lmi_gpu_contact *contacts, __global float *load)
+                         __global const lmi_gpu_contact *contacts, __global float *load, uint borne)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -44,24 +52,25 @@ __kernel void solve_load(uint count, PARTICLE_ARGUMENTS, __global const uint *ma
     }
     float sum = 0.0f;
     for (uint k = first_of_points[n]; k < first_of_points[n + 1]; k++) {
-        uint point = point_of[k], end = first[point] + count_of(met, walls, point) + rubbed[point], live = 0;
+        uint point = point_of[k], end = first[point] + count_of(met, walls, point) + rubbed[point];
+        float live = 0.0f;
         for (uint c = first[point]; c < end; c++) {
-            live += contacts[c].live == LMI_GPU_SOFT;
+            live += counts_for(contacts + c, borne, false);
         }
-        sum += fabs(weight_of[k]) * (float)live;
+        sum += fabs(weight_of[k]) * live;
     }
     for (uint k = first_of_maps[n]; k < first_of_maps[n + 1]; k++) {
         uint bucket = map_bucket[map_of[k]];
         for (uint at = bucket_first[bucket]; at < bucket_first[bucket] + buckets[bucket]; at++) {
             __global const lmi_gpu_contact *c = contacts + list[at];
-            sum += c->live == LMI_GPU_SOFT ? fabs(weight_of_map(hold_of[k], c->place)) : 0.0f;
+            sum += counts_for(c, borne, true) * fabs(weight_of_map(hold_of[k], c->place));
         }
     }
     for (uint k = 0; cell_of[n] != LMI_GPU_NONE && k < 8; k++) {
         uint bucket = around[8 * cell_of[n] + k];
         for (uint at = 0; bucket != LMI_GPU_NONE && at < buckets[bucket]; at++) {
             __global const lmi_gpu_contact *c = contacts + list[bucket_first[bucket] + at];
-            sum += c->live == LMI_GPU_SOFT ? fabs(weight_of_corner(k, c->place)) : 0.0f;
+            sum += counts_for(c, borne, true) * fabs(weight_of_corner(k, c->place));
         }
     }
     load[n] = sum;
@@ -71,6 +80,25 @@ __kernel void solve_load(uint count, PARTICLE_ARGUMENTS, __global const uint *ma
 static inline float bear(float weight, uint particle, __global const float4 *v, __global const float *load)
 {
     return weight != 0.0f ? fabs(weight / v[particle].w) * load[particle] : 0.0f;
+}
+
+/* The same for all particles of a contact: those of side a, and those of b times `ratio`. */
+static float bear_all(const holds *o, const lmi_gpu_contact *c, float ratio, __global const float4 *v, __global const float *load)
+{
+    float a = 0.0f, b = 0.0f;
+    for (uint k = o->point_first[c->point]; k < o->point_first[c->point + 1]; k++) {
+        a += bear(o->point_weight[k], o->point_rider[k], v, load);
+    }
+    if (c->b != LMI_GPU_NONE && c->cell == LMI_GPU_NONE) {
+        for (uint k = o->map_first[c->map]; k < o->map_first[c->map + 1]; k++) {
+            b += bear(weight_of_map(o->map_hold[k], c->place), o->map_rider[k], v, load);
+        }
+    } else if (c->b != LMI_GPU_NONE) {
+        for (uint k = 0; k < 8; k++) {
+            b += bear(weight_of_corner(k, c->place), o->corners[8 * c->cell + k], v, load);
+        }
+    }
+    return a + ratio * b;
 }
 
 /* state[3]: there are soft contacts. */
@@ -83,22 +111,10 @@ __kernel void solve_weigh(uint count, HOLD_ARGUMENTS, __global const float4 *v, 
         return;
     }
     lmi_gpu_contact c = contacts[n];
-    float a = 0.0f, b = 0.0f;
-    for (uint k = o.point_first[c.point]; k < o.point_first[c.point + 1]; k++) {
-        a += bear(o.point_weight[k], o.point_rider[k], v, load);
-    }
-    if (c.b != LMI_GPU_NONE && c.cell == LMI_GPU_NONE) {
-        for (uint k = o.map_first[c.map]; k < o.map_first[c.map + 1]; k++) {
-            b += bear(weight_of_map(o.map_hold[k], c.place), o.map_rider[k], v, load);
-        }
-    } else if (c.b != LMI_GPU_NONE) {
-        for (uint k = 0; k < 8; k++) {
-            b += bear(weight_of_corner(k, c.place), o.corners[8 * c.cell + k], v, load);
-        }
-    }
-    contacts[n].deep = a + c.ratio * b;
-    contacts[n].live = a + c.ratio * b > 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* else nothing can move it */
-    state[3] = 1;                                                            /* whoever writes it */
+    const float deep = bear_all(&o, &c, c.ratio, v, load);
+    contacts[n].deep = deep;
+    contacts[n].live = deep > 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* else nothing can move it */
+    state[3] = 1;                                                 /* whoever writes it */
 }
 
 /* --- velocities --- */
@@ -145,10 +161,28 @@ __kernel void solve_warm(uint count, __global const uint *owner, __global const 
         return;
     }
     __global lmi_gpu_contact *c = contacts + at;
-    quad impulse = quad_of(warm[n].y, warm[n].z, warm[n].w), normal = c->normal;
-    impulse += (warm[n].x - quad_dot(impulse, normal)) * normal;
-    put_soft(c, lmi_soft_start(lmi_soft_lose(impulse, c->steady, c->deep), normal, c->friction));
-    warm[n].x = 0.0f; /* it is taken */
+    const quad braked = quad_of(warm[n].y, warm[n].z, warm[n].w);
+    c->pressed = warm[n].x;
+    c->braked = braked;
+    c->shifted = sqrt(c->pressed * c->pressed + quad_dot(braked, braked)); /* until solve_begin */
+    warm[n].x = 0.0f;                                                      /* it is taken */
+}
+
+/* load: of what contacts were given last time. */
+__kernel void solve_begin(uint count, HOLD_ARGUMENTS, __global const float4 *v, __global const float *load,
+                          __global lmi_gpu_contact *contacts)
+{
+    const holds o = HOLDS;
+    uint n = get_global_id(0);
+    if (n >= count || contacts[n].live != LMI_GPU_SOFT || !(contacts[n].pressed > 0.0f)) {
+        return;
+    }
+    lmi_gpu_contact c = contacts[n];
+    const quad along = lmi_soft_without(c.braked, c.normal, quad_dot(c.braked, c.normal));
+    const quad impulse = c.pressed * c.normal + lmi_soft_brake(along, c.friction * c.pressed);
+    const float borne = quad_length(impulse) * bear_all(&o, &c, 1.0f, v, load);
+    contacts[n].shifted = 0.0f;
+    put_soft(contacts + n, lmi_soft_start(lmi_soft_keeps(-quad_dot(impulse, c.steady), borne) * impulse, c.normal, c.friction));
 }
 
 __kernel void solve_velocity(uint count, HOLD_ARGUMENTS, __global const float4 *v, float beta,
