@@ -7,14 +7,9 @@
  */
 #include "contact/brace.h"
 #include "collide/wrench.h"
-#include "contact/soft.h"
 #include "contact/solver.h"
 
-/* As many as it takes until no approach changes by more than this (m/s), at most: of a heavy body on a light one it takes many. */
-#define SWEEPS 60
-#define SETTLED 0.01
-
-#define PIECE_RUNS 64u
+#define SWEEPS 10
 
 /* Not what pins hold, which gives way as far as they let it, nor what sleeps or is in pieces, nor movers. */
 static bool is_free(const lmi_push *push)
@@ -31,49 +26,17 @@ static void take_body(lmi_solver *s, lmi_push *push)
     }
 }
 
-/* Whether the two sides of a run may brace themselves. */
-static bool may_brace(const lmi_run *run)
-{
-    const bool self = run->b && run->b->owner == run->a->owner;
-    return !run->stiff && !self && is_free(run->a) && (!run->b || is_free(run->b));
-}
-
-/* How far the soft contacts of two bodies have let them into each other. */
-static float deep_share(const lmi_solver *s, const lmi_run *run)
-{
-    const lmi_bulk *a = run->a->body->bulk, *b = run->b ? run->b->body->bulk : NULL;
-    float deepest = 0.0f;
-    if (!b) {
-        return 0.0f;
-    }
-    for (uint32_t c = run->first; c < run->first + run->count; c++) {
-        const lmi_soft_block *block = &s->blocks[c / LMI_BLOCK];
-        const uint32_t k = c % LMI_BLOCK;
-        const float gap = block->shallow[k] / (float)LMI_SHALLOW;
-        deepest = lmi_maxf(deepest, block->near >> k & 1 ? 0.0f : block->level[k] - gap);
-    }
-    const double cell = a ? lmi_min(a->mould->cell, b->mould->cell) : b->mould->cell;
-    return (float)lmi_deep_share(deepest, cell);
-}
-
-static void measure_runs(lmi_solver *s, uint32_t piece)
-{
-    for (uint32_t n = piece * PIECE_RUNS; n < (piece + 1) * PIECE_RUNS && n < s->run_count; n++) {
-        lmi_run *run = &s->runs[n];
-        run->deep = may_brace(run) ? deep_share(s, run) : 0.0f;
-    }
-}
-
 static void list_braces(lmi_solver *s)
 {
     s->brace_count = s->braced_count = 0;
     for (uint32_t n = 0; n < s->run_count && s->brace_count < s->room.braces; n++) {
         const lmi_run *run = &s->runs[n];
         const float crush = lmi_maxf(run->a->crush, run->b ? run->b->crush : 0.0f);
-        if (!(lmi_maxf(crush, run->deep) > 0.0f) || !may_brace(run)) {
+        const bool self = run->b && run->b->owner == run->a->owner;
+        if (run->stiff || self || !(crush > 0.0f) || !is_free(run->a) || (run->b && !is_free(run->b))) {
             continue;
         }
-        s->braces[s->brace_count++] = (lmi_brace){.run = n, .share = crush, .deep_share = run->deep};
+        s->braces[s->brace_count++] = (lmi_brace){.run = n, .share = crush};
         take_body(s, run->a);
         take_body(s, run->b);
     }
@@ -149,17 +112,14 @@ static void find_brace(lmi_solver *s, uint32_t index)
     b->normal = dvec_scale(normal, 1.0 / length);
     b->wall = dvec_scale(wall, 1.0 / count);
     b->point = dvec_scale(point, 1.0 / count);
-    const double agree = length / count; /* normals against each other do not say which way */
+    b->share *= length / count; /* normals against each other do not say which way */
     b->arm_a = dvec_sub(b->point, quad_to(run->a->centre));
     if (run->b) {
         lm_dvec3 there = dvec_add(b->point, dvec_sub(run->a->body->origin, run->b->body->origin));
         b->arm_b = dvec_sub(there, quad_to(run->b->centre));
     }
     b->deep = mobility(run->a, b->arm_a, b->normal) + mobility(run->b, b->arm_b, b->normal);
-    const double comes = lmi_min(speed_of(b, run), 0.0),
-                 falls = -2.0 * s->h * dvec_length(dvec_from(s->world->gravity));
-    b->least = lmi_max((1.0 - agree * b->share) * comes,
-                       lmi_min((1.0 - agree * b->deep_share) * comes, lmi_max(comes, falls)));
+    b->least = (1.0 - b->share) * lmi_min(speed_of(b, run), 0.0);
     b->any = b->deep > 0.0;
 }
 
@@ -172,10 +132,8 @@ static void give(lmi_push *push, lm_dvec3 arm, lm_dvec3 impulse)
     }
 }
 
-/* Returns how much it changed an approach, m/s at most. */
-static double sweep(const lmi_solver *s)
+static void sweep(const lmi_solver *s)
 {
-    double most = 0.0;
     for (uint32_t n = 0; n < s->brace_count; n++) {
         lmi_brace *b = &s->braces[n];
         const lmi_run *run = &s->runs[b->run];
@@ -187,9 +145,7 @@ static double sweep(const lmi_solver *s)
         lm_dvec3 more = dvec_scale(b->normal, b->impulse - before);
         give(run->a, b->arm_a, more);
         give(run->b, b->arm_b, dvec_scale(more, -1.0));
-        most = lmi_max(most, fabs(b->impulse - before) * b->deep);
     }
-    return most;
 }
 
 static void tell_walls(const lmi_solver *s)
@@ -208,14 +164,14 @@ static void tell_walls(const lmi_solver *s)
 
 void lmi_brace_bodies(lmi_solver *s)
 {
-    lmi_solver_run(s, measure_runs, (s->run_count + PIECE_RUNS - 1) / PIECE_RUNS);
     list_braces(s);
     if (s->brace_count == 0) {
         return;
     }
     lmi_solver_run(s, measure_body, s->braced_count);
     lmi_solver_run(s, find_brace, s->brace_count);
-    for (int n = 0; n < SWEEPS && sweep(s) > SETTLED; n++) {
+    for (int n = 0; n < SWEEPS; n++) {
+        sweep(s);
     }
     tell_walls(s);
     lmi_solver_run(s, give_body, s->braced_count);

@@ -1,5 +1,5 @@
 /*
- * Bodies that are crushed, or come deep into each other, brace themselves: what they touch stops them as a whole.
+ * Bodies that are crushed brace themselves: what they touch stops them as a whole.
  *
  * A soft contact gives its impulse to the particles that hold it, and what stops those stops the body only as far as its regions
  * transmit it. A body that is soft or thin is crushed meanwhile, and what is crushed is no solid any more that others could touch.
@@ -7,11 +7,6 @@
  * and along the mean of their normals, that takes away as much of the approach of the two as it is crushed (contact/windows.h):
  *
  *     u_n >= (1 - crush) min(u_n before, 0),    J >= 0
- *
- * A body need not be crushed to fail: one that is nearly as stiff as the substep allows brings its surface back into the other in every substep,
- * and what the few particles there give each other stops it only after many. So two bodies also brace themselves where their soft contacts
- * have let them into each other, by the share `deep` of contact/firm.h. That leaves an approach of 2 g h: what rests is held by soft contacts,
- * which squash it, and not by a brace, which does not.
  *
  * Its impulses act on all particles, before soft contacts are solved, which then see what is left. They keep momentum and spin and only
  * take energy. Bodies that answer as a whole anyway (stiff contacts) need none, and what is pinned, asleep or in pieces has none.
@@ -30,10 +25,8 @@ typedef struct lmi_brace {
     lm_dvec3 normal, wall; /* unit, from b to a; velocity of a wall */
     lm_dvec3 arm_a, arm_b; /* from the centres */
     lm_dvec3 point;        /* from the origin of a */
-    double share, deep_share,
-        least; /* how much of the approach is taken, as they are crushed and as they are deep; the speed that may be
-                                        left, m/s, 0 or below */
-    double deep, impulse; /* 1/kg; N s */
+    double share, least;   /* how much of the approach is taken; the speed that may be left, m/s, 0 or below */
+    double deep, impulse;  /* 1/kg; N s */
 } lmi_brace;
 
 /* Before contacts are solved that were taken: impulses on bodies as a whole, to all of their particles. */

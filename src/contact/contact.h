@@ -124,7 +124,6 @@ typedef struct lmi_run {
     const void *wall; /* null between bodies */
     uint32_t first;   /* contact: soft or stiff ones are counted apart */
     uint32_t count;
-    float deep;   /* of soft contacts of two bodies: the share lmi_deep_share, while braces are made */
     bool stiff;   /* a side answers as a whole */
     bool forgets; /* what its points are given is not given again in the next substep */
 } lmi_run;

@@ -7,8 +7,8 @@
  * is 0.89). So the limit is near the end of what a substep can reach, and a body is altogether firm only there.
  *
  * And when it crosses a good part of its own size in a substep: what it runs into is then so deep in it that pushes on single particles
- * would turn it inside out. Between not at all and altogether there is little: contacts of a body that answers as a whole for a small share have
- * no braces (contact/brace.h), and two octrees that met at 8 m/s went through each other.
+ * would turn it inside out. Between not at all and altogether there is little: contacts of a body that answers as a whole for a small share
+ * are not soft, so that they have no braces (contact/brace.h), and two octrees that met at 8 m/s went through each other.
  */
 #ifndef LMI_FIRM_H
 #define LMI_FIRM_H
@@ -21,13 +21,5 @@ static inline double lmi_firm_share(double firmness, double damping)
 
 /* way: metres in a substep. */
 static inline double lmi_fast_share(double way, double size) { return (way / size - 0.07) / 0.02; }
-
-/* How much a pair braces itself because its soft contacts have not kept it apart (contact/brace.h); deep: how deep the deepest is beyond the
- * distance that the two keep, cell: of the finer of their fields, metres. */
-static inline double lmi_deep_share(double deep, double cell)
-{
-    const double share = (deep / cell - 0.1) / (0.4 - 0.1);
-    return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
-}
 
 #endif

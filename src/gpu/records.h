@@ -54,7 +54,6 @@ enum {
     LMI_GPU_WAKING = 128,
     LMI_GPU_FLYING = 256,
     LMI_GPU_CRUSHED = 512,
-    LMI_GPU_DEEP = 1024,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */

@@ -478,26 +478,6 @@ static bool is_facing(const solid_view *s, uint point, uint a, uint b, const in_
            dvec_dot(facing_of(s, point, a), in->normal) < LMI_FACING;
 }
 
-static lm_dvec3 motion_of(__global const float *a) { return dvec(a[0], a[1], a[2]); }
-
-/* Whether the host would brace the two (contact/brace.c), or might: point n of a is deep in b, and they come faster than what falls in a
- * substep. */
-static bool is_braced(const solid_view *s, __global const lmi_gpu_push *pushes, uint a, uint b, double left, const in_solid *in)
-{
-    __global const lmi_gpu_meeter *one = s->meeters + a, *other = s->meeters + b;
-    if (s->cubes[0] != LMI_GPU_SOLVED || a == b || ((one->marks | other->marks) & LMI_GPU_PIECES) || pushes[a].rigid > 0.0f ||
-        pushes[b].rigid > 0.0f || one->maps == 0) {
-        return false;
-    }
-    const double cell = fmin(s->moulds[s->solids[a].mould].cell, s->moulds[s->solids[b].mould].cell);
-    if (!(lmi_deep_share(in->depth + (in->margin - in->gap) + left, cell) > 0.0)) {
-        return false;
-    }
-    __global const lmi_gpu_body *body = s->bodies + one->record, *to = s->bodies + other->record;
-    const double turns = 0.5 * (dvec_length(motion_of(body->spin)) * body->rest_size + dvec_length(motion_of(to->spin)) * to->rest_size);
-    return dvec_length(dvec_sub(motion_of(body->velocity), motion_of(to->velocity))) + turns > s->fall / s->h;
-}
-
 /* met, turned: bits of partners; those whose surfaces face the point, and those that look away. told: what is only near a collider
  * counts for contact events, and does nothing. */
 __kernel void solve_find(uint count, __global const uint *owner, __global const uint *partners,
@@ -505,7 +485,7 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
                          __global const uint *point_first, __global const uint *point_rider,
                          __global const float *point_weight, __global const float4 *v,
                          WALL_ARGUMENTS, __global const lmi_gpu_push *pushes, __global ulong *met,
-                         __global ulong *turned, __global ulong *walls, uint told, __global float4 *noticed, __global uint *stop_host)
+                         __global ulong *turned, __global ulong *walls, uint told, __global float4 *noticed)
 {
     const solid_view s = SOLID_VIEW;
     const wall_view view = WALL_VIEW;
@@ -527,9 +507,6 @@ __kernel void solve_find(uint count, __global const uint *owner, __global const 
             bool facing_it = in.found && is_facing(&s, n, a, b, &in);
             faces |= facing_it ? 1ul << k : 0;
             away |= in.found && !facing_it ? 1ul << k : 0;
-            if (facing_it && is_braced(&s, pushes, a, b, w.stops > 1 ? left_at(&w, stop) * w.far : 0.0, &in)) {
-                atomic_or(stop_host, LMI_GPU_DEEP);
-            }
             if (facing_it && w.stops > 1) {
                 atomic_min(stops + a * LMI_GPU_PARTNERS + k, stop); /* the first of all, in any order */
             }
