@@ -90,7 +90,7 @@ static void come_back(kind k, double mass)
 {
     flight f = fly(k, 1, mass), threads = fly(k, 3, mass);
     const sums before = add_up(&f);
-    for (int n = 0; n < 60; n++) {
+    for (int n = 0; n < 90; n++) {
         assert_ok(lm_world_step(f.world, FRAME));
         assert_ok(lm_world_step(threads.world, FRAME));
     }
@@ -105,7 +105,7 @@ static void come_back(kind k, double mass)
     print_message("%s, %g kg: %.3f m apart, momentum off by %.2g of it, angular momentum by %.2g m of it, energy %.3g "
                   "of %.3g J\n",
                   kind_names[k], mass, apart, off, turned, after.energy, before.energy);
-    assert_true(apart > 0.4);
+    assert_true(apart > 0.5); /* their size */
     assert_at_most(off, 1e-5);
     assert_at_most(turned, 1e-5);
     assert_at_most(after.energy, before.energy);
