@@ -20,6 +20,6 @@ static inline double lmi_firm_share(double firmness, double damping)
 }
 
 /* way: metres in a substep. */
-static inline double lmi_fast_share(double way, double size) { return (way / size - 0.07) / 0.02; }
+static inline double lmi_fast_share(double way, double size) { return (way / size - 0.08) / 0.01; }
 
 #endif
