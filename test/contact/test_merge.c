@@ -285,13 +285,19 @@ static void bodies_stay_apart(void **context)
 static void others_stay_apart(void **context)
 {
     (void)context;
-    static const trial cases[] = {
-        {HOLLOW, HOLLOW, BALL, 8.0, 1, 0.05, 1.0},        {LATTICE_200, LATTICE_200, BALL, 8.0, 4, 0.05, 1.0},
-        {SHELL, SHELL, BALL, 12.0, 8, 0.05, 1.0},         {LATTICE_200, FILLED, BALL, 12.0, 2, 0.05, 1.0},
-        {HOLLOW_8, SHELL, BALL, 12.0, 2, 0.05, 1.0},      {TETS_200, HOLLOW, BALL, 12.0, 2, 0.05, 1.0},
-        {FILLED, FILLED, BALL, 12.0, 2, 1.0, 1.0},        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 3.0, 1.0},
-        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 10.0},  {LATTICE_200, LATTICE_200, BOX, 12.0, 2, 0.2, 1.0},
-        {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 100.0}, {LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 100.0}};
+    static const trial cases[] = {{HOLLOW, HOLLOW, BALL, 8.0, 1, 0.05, 1.0},
+                                  {LATTICE_200, LATTICE_200, BALL, 8.0, 4, 0.05, 1.0},
+                                  {SHELL, SHELL, BALL, 12.0, 8, 0.05, 1.0},
+                                  {LATTICE_200, FILLED, BALL, 12.0, 2, 0.05, 1.0},
+                                  {HOLLOW_8, SHELL, BALL, 12.0, 2, 0.05, 1.0},
+                                  {TETS_200, HOLLOW, BALL, 12.0, 2, 0.05, 1.0},
+                                  {FILLED, FILLED, BALL, 12.0, 2, 1.0, 1.0},
+                                  {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 3.0, 1.0},
+                                  {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 10.0},
+                                  {LATTICE_200, LATTICE_200, BOX, 12.0, 2, 0.2, 1.0},
+                                  {OCTREE, OCTREE, BALL, 4.0, 2, 3.0, 1.0},
+                                  {HOLLOW_8, HOLLOW_8, BALL, 12.0, 2, 0.05, 100.0},
+                                  {LATTICE_200, LATTICE_200, BALL, 4.0, 2, 0.05, 100.0}};
     model models[FIGURES] = {make_model(BALL), make_model(BOX), make_model(RING)};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         check(&models[cases[n].shape], &cases[n],
