@@ -127,6 +127,7 @@ static bool make_body(lmi_octree_change *c, lmi_octree *next)
     made->place_count = 0;
     bool ok = lmi_octree_body_allocate(world, made, next);
     made->first_pin = c->body->first_pin;
+    made->anchored = c->body->anchored;
     made->first_drag = c->body->first_drag;
     made->first_force = c->body->first_force;
     made->skeleton = c->body->skeleton;

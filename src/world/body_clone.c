@@ -27,6 +27,7 @@ static void forget(lmi_body *body, uint32_t slot)
     body->batch = body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
     body->slot = body->island = slot;
     body->joints = 0;
+    body->anchored = false;
     body->asleep = body->roused = body->was_asleep = false;
     body->still = body->was_still = 0.0f;
     body->kept = body->halted = body->hurries = false;
