@@ -329,7 +329,7 @@ static bool weigh(lmi_octree_change *c)
         return false;
     }
     for (uint32_t n = 0; n < c->pin_count; n++) {
-        for (uint32_t k = 0; k < c->pins[n].count; k++) {
+        for (uint32_t k = 0; !c->pins[n].yields && k < c->pins[n].count; k++) {
             held[c->pins[n].particles[k]] = true;
         }
     }

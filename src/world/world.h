@@ -57,6 +57,7 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
+    float *maps; /* [carrier_count][16] of an octree: the same from the body's frame, as skin.c reads it */
     lm_vec3 *
         rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_kernels.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
