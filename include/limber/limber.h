@@ -1072,7 +1072,7 @@ LM_API lm_result lm_mover_get_pose(const lm_world *world, lm_mover_id mover, lm_
 LM_API lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose);
 
 /* Gives it another mass (0: none) and other moments of inertia, as lm_mover_def has them; forgets a lm_mover_move_to. What is
- * without mass from now on goes on as it moves. LM_ERROR_ARGUMENT where pins are on it. */
+ * without mass from now on goes on as it moves. */
 LM_API lm_result lm_mover_set_mass(lm_world *world, lm_mover_id mover, float mass, lm_vec3 inertia);
 
 /* Gives a mover with mass an impulse (N s, up to 1e12 along each axis) at a point of the world, at once. */
@@ -1341,7 +1341,8 @@ LM_API lm_result lm_body_wake(lm_world *world, lm_body_id body);
 
 /* Holds particles at points of the world or of a mover, at the end of every substep, whatever drags and colliders say.
  * In the fit a held particle weighs as much as the whole body, so that the body hangs on it instead of stretching away
- * from it. A particle can be held by one pin at a time (LM_ERROR_ARGUMENT). */
+ * from it. A mover with mass is pushed by its pins: it and what they hold are one rigid body, and their particles weigh
+ * what they weigh. A particle can be held by one pin at a time (LM_ERROR_ARGUMENT). */
 typedef struct lm_pin_def {
     lm_body_id body;
     const uint32_t *particles; /* copied */
@@ -1412,7 +1413,8 @@ LM_API lm_result lm_drag_destroy(lm_world *world, lm_drag_id drag);
  * Skeletons
  *
  * Rigid bones inside a soft body, moved by the host program (an animation, a character controller): bones push the
- * flesh, flesh does not move bones. A body of any kind (clusters, tets, a lattice) can have one skeleton.
+ * flesh, flesh does not move bones, unless they ride on movers that have a mass (lm_skeleton_set_mover). A body of any
+ * kind (clusters, tets, a lattice) can have one skeleton.
  *
  * A bone has a frame in the rest pose of the body, and a segment from the frame's origin (its joint) to its tail.
  * Particles are attached to bones by weights from 0 to 1. Where a particle belongs is the mean of the places to which
@@ -1484,6 +1486,15 @@ LM_API lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, c
 /* The bones are there at once, and at rest, for a character that is put elsewhere. The flesh is not moved along: what
  * is held follows in the next substep and drags the rest behind it, unless lm_body_set_state puts it there as well. */
 LM_API lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses);
+
+/* A bone rides on a mover from now on, as it stands to it now; {0}: on none, and it stays where it is. Its poses in
+ * lm_skeleton_move_to then do not count, and lm_skeleton_set_poses puts it elsewhere on the mover. A mover with mass is
+ * pushed by what its bones hold: both are one rigid body, and springs pull at both ends. One bone for each mover, and
+ * joints between these, are a character of flesh that falls. LM_ERROR_ARGUMENT when a joint is on the bone. A mover
+ * that is destroyed leaves its bones where they are. */
+LM_API lm_result lm_skeleton_set_mover(lm_world *world, lm_skeleton_id skeleton, uint32_t bone, lm_mover_id mover);
+LM_API lm_result lm_skeleton_get_mover(const lm_world *world, lm_skeleton_id skeleton, uint32_t bone,
+                                       lm_mover_id *mover); /* {0}: none */
 
 typedef struct lm_skeleton_info {
     lm_body_id body;

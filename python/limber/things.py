@@ -530,6 +530,18 @@ class Skeleton(_Thing):
             self._do(lib.lm_skeleton_get_poses, poses)
             return [Pose._from_c(pose) for pose in poses]
 
+    def set_mover(self, bone: int, mover: Mover | None) -> None:
+        """A bone rides on a mover from now on, as it stands to it now; None: on none. One with mass is pushed by what its bones hold."""
+        target = self.world._own(mover) if mover is not None else (0, 0)
+        self._do(lib.lm_skeleton_set_mover, count(bone, "bone"), target)
+
+    def get_mover(self, bone: int) -> Mover | None:
+        """What a bone rides on; None: nothing."""
+        with self.world._lock:
+            found = ffi.new("lm_mover_id *")
+            self._do(lib.lm_skeleton_get_mover, count(bone, "bone"), found)
+            return Mover(self.world, (found.slot, found.generation)) if found.slot else None
+
     @property
     def wrenches(self) -> list[Wrench]:
         """What the flesh gave each bone in the last step, about where the bone's frame was."""

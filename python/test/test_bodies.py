@@ -389,6 +389,23 @@ class Skeletons(unittest.TestCase):
         skeleton.destroy()
         self.assertIsNone(body.skeleton)
 
+    def test_bones_ride_on_movers(self):
+        world = still()
+        body = world.add_lattice(bar(), spacing=0.125)
+        skeleton = world.add_skeleton(body, [limber.Bone((-0.5, 0, 0), tail=(0.3, 0, 0), radius=0.1)])
+        mover = world.add_mover((0, 0.5, 0), mass=1.0, inertia=(0.1, 0.1, 0.1))
+        self.assertIsNone(skeleton.get_mover(0))
+        skeleton.set_mover(0, mover)
+        self.assertEqual(skeleton.get_mover(0), mover)
+        mover.apply_impulse((0, 0, 1), (0, 0.5, 0))
+        for _ in range(60):
+            world.step()
+        self.assertGreater(body.centre[2], 0.1)  # the mover has taken the flesh along
+        with self.assertRaises(limber.ArgumentError):
+            skeleton.set_mover(1, mover)
+        skeleton.set_mover(0, None)
+        self.assertIsNone(skeleton.get_mover(0))
+
     def test_given_attachments(self):
         world = still()
         body = world.add_points(CUBE)

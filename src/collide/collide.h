@@ -3,7 +3,7 @@
  *
  * reads   definitions; points and segments that are queried
  * writes  the world's colliders and movers; depths, normals and hits
- * uses    base geometry; in sources also joint world
+ * uses    base geometry; in sources also joint skeleton world
  *
  *   mover.c     movers of a world                     collider.c  colliders of a world
  *   rigid.h     movers that have a mass               shapes_meet.h  where two shapes touch
@@ -25,6 +25,15 @@ typedef struct lmi_rigid_warm {
 } lmi_rigid_warm;
 
 #define LMI_RIGID_WARM 48u
+
+/* What a mover with mass carries in this substep (joint/hold.h): particles, each by its share, where they came from, about where the
+ * mover came from, along the world's axes. And how the mover moved when that was found. */
+typedef struct lmi_carried {
+    double mass;       /* kg */
+    lm_dvec3 first;    /* sum of mass times way from the mover's centre */
+    double inertia[6]; /* about that centre: xx yy zz xy yz zx */
+    lm_dvec3 at, velocity, spin;
+} lmi_carried;
 
 /* Moves what is attached to it: colliders, pins and joints. */
 typedef struct lmi_mover {
@@ -50,6 +59,8 @@ typedef struct lmi_mover {
     lm_dvec3 angular;  /* momentum about its centre, N m s; while it moves through a substep */
     double inertia[6]; /* in its frame, kg m²: xx yy zz xy yz zx; found when a step begins */
     double size;       /* how far its colliders reach, metres; the same */
+    uint32_t carrier;  /* of a step: its place among movers that hold particles, or LMI_NONE (joint/hold.c) */
+    lmi_carried carried;
 } lmi_mover;
 
 #define LMI_ISLAND_OF_MOVER 0x80000000u

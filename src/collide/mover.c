@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "collide/rigid.h"
 #include "joint/joint.h"
+#include "skeleton/skeleton.h"
 #include "world/access.h"
 #include "world/world.h"
 
@@ -102,6 +103,13 @@ static void rouse_around(lm_world *world, uint32_t mover)
             lmi_body_rouse(world, lmi_body_at(world, pin->body));
         }
     }
+    LMI_POOL_EACH(&world->skeletons, n)
+    {
+        const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, n);
+        if (lmi_skeleton_rides(s, mover)) {
+            lmi_body_rouse(world, lmi_body_at(world, s->body));
+        }
+    }
 }
 
 lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
@@ -134,6 +142,7 @@ lm_result lm_mover_destroy(lm_world *world, lm_mover_id mover)
         pin->mover = pin->mover == index ? LMI_NONE : pin->mover;
     }
     lmi_joints_leave_mover(world, index);
+    lmi_bones_leave_mover(world, index);
     lmi_pool_remove(&world->movers, index);
     return LM_OK;
 }
@@ -204,6 +213,7 @@ lm_result lm_mover_set_pose(lm_world *world, lm_mover_id mover, lm_pose pose)
     m->rotation = lmi_dmat_from_quat(m->pose.rotation);
     m->has_target = false;
     m->warm_count = 0;
+    lmi_bones_ride(world);
     rouse_around(world, index);
     lmi_mover_rouse(world, index);
     lmi_float_mode_leave(&host);
@@ -230,6 +240,7 @@ lm_result lm_mover_steer(lm_world *world, lm_mover_id mover, lm_pose pose, lm_ve
     m->spin = spin;
     m->asleep = false;
     m->still = 0.0f;
+    lmi_bones_ride(world);
     lmi_float_mode_leave(&host);
     return LM_OK;
 }
@@ -265,17 +276,6 @@ lm_result lm_mover_set_user_data(lm_world *world, lm_mover_id mover, uint64_t us
 
 /* --- mass --- */
 
-static bool has_pins(const lm_world *world, uint32_t mover)
-{
-    LMI_POOL_EACH(&world->pins, n)
-    {
-        if (LMI_POOL_AT(&world->pins, lmi_pin, n)->mover == mover) {
-            return true;
-        }
-    }
-    return false;
-}
-
 lm_result lm_mover_set_mass(lm_world *world, lm_mover_id mover, float mass, lm_vec3 inertia)
 {
     uint32_t index;
@@ -287,10 +287,10 @@ lm_result lm_mover_set_mass(lm_world *world, lm_mover_id mover, float mass, lm_v
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_set_mass: %s", fault);
     }
-    if (mass > 0.0f && has_pins(world, index)) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_mover_set_mass: pins are on it; join the body to it instead");
-    }
     lmi_world_change(world, LMI_CHANGE_WORLD);
+    if (!lmi_pins_of_mover(world, index, mass > 0.0f)) {
+        return lmi_fail(world, LM_ERROR_MEMORY, "lm_mover_set_mass: out of memory");
+    }
     lmi_mover_rouse(world, index);
     rouse_around(world, index);
     m->mass = mass;

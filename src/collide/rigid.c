@@ -180,6 +180,31 @@ void lmi_rigid_inertia(const lmi_mover *mover, const dmat3 *rotation, double ine
     }
 }
 
+void lmi_inertia_add(double inertia[6], double mass, lm_dvec3 p)
+{
+    inertia[0] += mass * (p.y * p.y + p.z * p.z);
+    inertia[1] += mass * (p.z * p.z + p.x * p.x);
+    inertia[2] += mass * (p.x * p.x + p.y * p.y);
+    inertia[3] -= mass * p.x * p.y;
+    inertia[4] -= mass * p.y * p.z;
+    inertia[5] -= mass * p.z * p.x;
+}
+
+lmi_rigid_whole lmi_rigid_with_carried(const lmi_mover *mover, const dmat3 *rotation)
+{
+    const lmi_carried *c = &mover->carried;
+    lmi_rigid_whole all = {.mass = (double)mover->mass + c->mass};
+    lmi_rigid_inertia(mover, rotation, all.inertia);
+    if (c->mass > 0.0) {
+        all.offset = dvec_scale(c->first, 1.0 / all.mass);
+        for (int n = 0; n < 6; n++) {
+            all.inertia[n] += c->inertia[n];
+        }
+        lmi_inertia_add(all.inertia, -all.mass, all.offset);
+    }
+    return all;
+}
+
 static lm_dvec3 apply_inertia(const double i[6], lm_dvec3 w)
 {
     return dvec(i[0] * w.x + i[3] * w.y + i[5] * w.z, i[3] * w.x + i[1] * w.y + i[4] * w.z,

@@ -29,6 +29,19 @@ void lmi_rigid_turn(lmi_mover *mover);
 /* Its inertia about the world's axes, from a rotation of its frame. */
 void lmi_rigid_inertia(const lmi_mover *mover, const dmat3 *rotation, double inertia[6]);
 
+/* A mover as one rigid body with the particles that it carries: kg, the way from its centre to that of all, and the inertia about that one
+ * along the world's axes, at a rotation of its frame. */
+typedef struct lmi_rigid_whole {
+    double mass;
+    lm_dvec3 offset;
+    double inertia[6];
+} lmi_rigid_whole;
+
+lmi_rigid_whole lmi_rigid_with_carried(const lmi_mover *mover, const dmat3 *rotation);
+
+/* Adds the inertia of a mass at a place. */
+void lmi_inertia_add(double inertia[6], double mass, lm_dvec3 at);
+
 /* Changes its velocity and spin within their limits. */
 void lmi_rigid_push(lmi_mover *mover, lm_dvec3 velocity, lm_dvec3 spin);
 

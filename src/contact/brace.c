@@ -15,7 +15,7 @@
 static bool is_free(const lmi_push *push)
 {
     const lmi_body *body = push->body;
-    return body && body->first_pin == LMI_NONE && !body->asleep && !push->parts;
+    return body && !body->anchored && !body->asleep && !push->parts;
 }
 
 static void take_body(lmi_solver *s, lmi_push *push)

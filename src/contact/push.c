@@ -20,7 +20,7 @@ static double rigidity(const lmi_body *body, double way)
 {
     double stiff = lmi_firm_share(body->firmness, body->damping);
     double fast = is_stopped(body) ? 1.0 : lmi_fast_share(way, body->rest_size);
-    return body->first_pin != LMI_NONE ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
+    return body->anchored ? 0.0 : lmi_min(lmi_max(lmi_max(stiff, fast), 0.0), 1.0);
 }
 
 /* Inverse of the inertia, column by column; directions without inertia do not turn. */

@@ -24,10 +24,10 @@
 #include "contact/firm.h"
 #include "world/world.h"
 
-/* Whether a body answers as a whole because of its material. One that is pinned never does. */
+/* Whether a body answers as a whole because of its material. One that is pinned to what nothing pushes never does. */
 static inline bool lmi_push_is_firm(const lmi_body *body)
 {
-    return body->first_pin == LMI_NONE && lmi_firm_share(body->firmness, body->damping) > 0.0;
+    return !body->anchored && lmi_firm_share(body->firmness, body->damping) > 0.0;
 }
 
 /* A body while its contacts are solved. Masses are relative, as in v[].w. */
@@ -59,10 +59,11 @@ typedef struct lmi_push {
     lmi_mover *mover;
     struct lmi_rigids *rigids; /* that it is one of */
     uint32_t slot;
-    lm_dvec3 at;    /* its centre in the world */
-    double inertia; /* the trace of it, kg m² */
-    double load;    /* kg that bear on it, while that is found out */
-    bool lies;      /* on something that does not yield */
+    lm_dvec3 at;     /* the centre of it and what it carries, in the world */
+    lm_dvec3 offset; /* from its own centre */
+    double inertia;  /* the trace of it, kg m² */
+    double load;     /* kg that bear on it, while that is found out */
+    bool lies;       /* on something that does not yield */
 
     /* A body in pieces has a push for each of them, which answers as a whole by itself. */
     struct lmi_push *parts; /* null: it is in one piece, or is one */

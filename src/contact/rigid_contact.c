@@ -49,20 +49,21 @@ void lmi_rigids_free(lmi_memory *memory, lmi_rigids *r)
 
 static void begin_push(lmi_push *push, lmi_mover *mover, lm_world *world, uint32_t slot)
 {
-    double inertia[6];
+    const lmi_rigid_whole all = lmi_rigid_with_carried(mover, &mover->rotation);
+    const lm_dvec3 spin = dvec_from(mover->spin), swing = dvec_cross(spin, all.offset);
     *push = (lmi_push){.mover = mover,
                        .rigids = lmi_mutual_rigids(world),
                        .slot = slot,
-                       .at = mover->pose.position,
+                       .at = dvec_add(mover->pose.position, all.offset),
+                       .offset = all.offset,
                        .unit = 1.0,
                        .rigid = 1.0f,
-                       .inverse_mass = 1.0f / mover->mass,
-                       .mean = quad_from(dvec_from(mover->velocity)),
-                       .came = quad_from(dvec_from(mover->spin))};
-    lmi_rigid_inertia(mover, &mover->rotation, inertia);
-    push->inertia = inertia[0] + inertia[1] + inertia[2];
+                       .inverse_mass = (float)(1.0 / all.mass),
+                       .mean = quad_from(dvec_add(dvec_from(mover->velocity), swing)),
+                       .came = quad_from(spin)};
+    push->inertia = all.inertia[0] + all.inertia[1] + all.inertia[2];
     for (int j = 0; j < 3; j++) {
-        push->turning[j] = quad_from(lmi_dmat_solve_spin(inertia, dvec(j == 0, j == 1, j == 2)));
+        push->turning[j] = quad_from(lmi_dmat_solve_spin(all.inertia, dvec(j == 0, j == 1, j == 2)));
     }
 }
 
@@ -181,6 +182,8 @@ static bool boxes_overlap(const lmi_surface *a, const lmi_surface *b, double rea
             a->bound_lower.z - reach <= b->bound_upper.z && a->bound_upper.z + reach >= b->bound_lower.z);
 }
 
+static double mass_of(const lmi_push *push) { return (double)push->mover->mass + push->mover->carried.mass; }
+
 /* What bears on movers that lie on something that does not yield, kg; by their pushes. */
 static void add_load(const lmi_stiff *c)
 {
@@ -190,7 +193,7 @@ static void add_load(const lmi_stiff *c)
         if (push && push->mover) {
             push->lies = push->lies || !other;
             push->load += !other         ? 0.0
-                          : other->mover ? other->mover->mass
+                          : other->mover ? mass_of(other)
                                          : lmi_min(other->unit / c->plain, other->body->total_mass);
         }
     }
@@ -207,7 +210,7 @@ static void steady(lmi_solver *s, lmi_rigids *r)
     }
     for (uint32_t n = 0; n < r->count; n++) {
         lmi_push *push = &r->pushes[n];
-        double share = push->mover->mass / (LEAST_SHARE * push->load);
+        double share = mass_of(push) / (LEAST_SHARE * push->load);
         if (push->lies && share < 1.0) {
             any = true;
             push->inverse_mass *= (float)share;
@@ -291,8 +294,9 @@ void lmi_rigids_end(lmi_rigids *r)
     for (uint32_t n = 0; n < r->count; n++) {
         lmi_push *push = &r->pushes[n];
         lmi_mover *mover = push->mover;
-        lmi_rigid_push(mover, quad_to(push->velocity), dvec_add(quad_to(push->spin), untwisted(push)));
-        lmi_rigid_move(mover, quad_to(push->move), quad_to(push->turn));
+        lm_dvec3 spin = dvec_add(quad_to(push->spin), untwisted(push)), turn = quad_to(push->turn);
+        lmi_rigid_push(mover, dvec_sub(quad_to(push->velocity), dvec_cross(spin, push->offset)), spin);
+        lmi_rigid_move(mover, dvec_sub(quad_to(push->move), dvec_cross(turn, push->offset)), turn);
         mover->warm_count = r->warm_count[n];
         memcpy(mover->warm, r->warm + (size_t)n * LMI_RIGID_WARM, mover->warm_count * sizeof *mover->warm);
     }

@@ -6,6 +6,7 @@
 #include "joint/joint.h"
 #include "lattice/lattice_body.h"
 #include "match/examples.h"
+#include "skeleton/skeleton.h"
 #include "world/access.h"
 #include "world/body.h"
 #include "world/in_step.h"
@@ -289,6 +290,44 @@ static void rouse_joined(lm_world *world, const lmi_joint *joint, double seconds
     }
 }
 
+/* A mover that a body hangs on, by a pin or by bones. */
+static void rouse_held(lm_world *world, uint32_t body, uint32_t mover, double seconds)
+{
+    const bool rigid = mover_at(world, mover)->mass > 0.0f;
+    if (rigid ? sleeps(world, body) != mover_at(world, mover)->asleep : moves(mover_at(world, mover), seconds)) {
+        lmi_body_rouse(world, lmi_body_at(world, body));
+        lmi_mover_rouse(world, mover);
+    }
+}
+
+static void join_held(lm_world *world, uint32_t body, uint32_t mover, double seconds)
+{
+    (void)seconds;
+    if (mover_at(world, mover)->mass > 0.0f) {
+        join_two(world, body, LMI_ISLAND_OF_MOVER | mover);
+    }
+}
+
+static void each_held(lm_world *world, double seconds, void (*call)(lm_world *, uint32_t, uint32_t, double))
+{
+    LMI_POOL_EACH(&world->pins, n)
+    {
+        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        if (pin->mover != LMI_NONE) {
+            call(world, pin->body, pin->mover, seconds);
+        }
+    }
+    LMI_POOL_EACH(&world->skeletons, k)
+    {
+        const lmi_skeleton *s = LMI_POOL_AT(&world->skeletons, lmi_skeleton, k);
+        for (uint32_t n = 0; n < s->bone_count; n++) {
+            if (s->bones[n].mover != LMI_NONE) {
+                call(world, s->body, s->bones[n].mover, seconds);
+            }
+        }
+    }
+}
+
 /* Whoever is near something that moves is awake, and stays so. */
 static void rouse_moved(lm_world *world, double seconds)
 {
@@ -314,13 +353,7 @@ static void rouse_moved(lm_world *world, double seconds)
             }
         }
     }
-    LMI_POOL_EACH(&world->pins, n)
-    {
-        const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
-        if (pin->mover != LMI_NONE && moves(LMI_POOL_AT(&world->movers, lmi_mover, pin->mover), seconds)) {
-            lmi_body_rouse(world, lmi_body_at(world, pin->body));
-        }
-    }
+    each_held(world, seconds, rouse_held);
     LMI_POOL_EACH(&world->joints, n) { rouse_joined(world, LMI_POOL_AT(&world->joints, lmi_joint, n), seconds); }
 }
 
@@ -489,6 +522,7 @@ static void join_islands(lm_world *world)
             join_two(world, a, b);
         }
     }
+    each_held(world, 0.0, join_held);
     rigids_near(world, true);
     LMI_POOL_EACH(&world->bodies, n)
     {

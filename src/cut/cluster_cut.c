@@ -326,6 +326,7 @@ static bool make_body(cutter *c)
     c->next->origin = lmi_allocate(&world->memory, made->region_count, sizeof *c->next->origin);
     bool ok = lmi_body_allocate(world, made) && c->next->origin;
     made->first_pin = c->body->first_pin;
+    made->anchored = c->body->anchored;
     made->first_drag = c->body->first_drag;
     made->first_force = c->body->first_force;
     if (ok && c->body->stiffness) {

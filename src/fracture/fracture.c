@@ -247,7 +247,7 @@ static bool find_weights(lm_world *world, const lmi_body *body, lmi_links *links
     links->shares = lmi_allocate(memory, body->place_count, sizeof *links->shares);
     bool ok = held && links->weights && links->shares;
     if (ok) {
-        lmi_pins_mark(world, body, held);
+        lmi_pins_mark(world, body, false, held);
         lmi_lattice_body_weights(body, &links->shape, held, links->weights);
         if (body->stiffness) {
             lmi_lattice_stiffness_by_place(body, links->shares);

@@ -224,7 +224,7 @@ static bool plan_weights(lm_world *world, const lmi_body *body, lmi_break_plan *
     p->weights = lmi_allocate(memory, body->place_count, sizeof *p->weights);
     bool ok = held && p->weights && (!body->stiffness || (shares && plan_stiffness(world, body, p, shares)));
     if (ok) {
-        lmi_pins_mark(world, body, held);
+        lmi_pins_mark(world, body, false, held);
         lmi_lattice_body_weights(body, &p->next, held, p->weights);
         ok = lmi_lattice_weigh_some(memory, &p->next, p->weights, shares, &p->change);
     }

@@ -117,7 +117,7 @@ static bool add_held(held_layout *l, const lmi_body *body, uint32_t index, uint3
     if (!pinned) {
         return false;
     }
-    lmi_pins_mark(l->world, body, pinned);
+    lmi_pins_mark(l->world, body, true, pinned);
     if (body->skeleton != LMI_NONE) {
         const lmi_skeleton *s = LMI_POOL_AT(&l->world->skeletons, lmi_skeleton, body->skeleton);
         grip.base = 6.283185307179586 * s->hertz;

@@ -122,7 +122,7 @@ static void describe_part(const lmi_body *body, uint32_t n, uint32_t index, lmi_
     to->spacing = body->lattice->shape.spacing;
     to->alpha = body->alpha;
     to->firmness = body->firmness;
-    to->pinned = body->first_pin != LMI_NONE;
+    to->pinned = body->anchored;
     put_vector(to->at, three(body->x + 4 * (size_t)part->reference));
     put_vector(to->from, three(body->v + 4 * (size_t)part->reference));
     put_vector(to->lower, part->lower);

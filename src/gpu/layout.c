@@ -75,7 +75,7 @@ static void describe_body(const lmi_body *body, uint32_t first, lmi_gpu_body *to
     to->restitution = body->material.restitution;
     to->group = body->group;
     to->collider_mask = body->collider_mask;
-    to->pinned = body->first_pin != LMI_NONE;
+    to->pinned = body->anchored;
     to->pieces = lmi_gpu_is_in_pieces(body);
     to->regional = (body->octree || body->lattice) && body->material.damping_kind == LM_DAMPING_REGIONAL;
     to->kind = LMI_GPU_NONE;

@@ -48,7 +48,12 @@ int lmi_joint_rows(lm_joint_kind kind);
 /* K of two rows of one joint. */
 double lmi_row_mobility(const lmi_joined *joined, const lmi_row *a, const lmi_row *b);
 
-/* joint_direct.c: memory for all joints there are, false when there is none; the equations of those that act; and their solution. */
+/* joint_direct.c: memory for so many rows and numbers; K + g, row by row from its first column on, becomes its factors; and the solution of
+ * the equations, where `lacks` becomes impulses. */
+bool lmi_direct_room(lm_world *world, lmi_joining *all, uint32_t rows, uint32_t numbers);
+void lmi_direct_divide(lmi_joining *all);
+
+/* Memory for all joints there are, false when there is none; the equations of those that act. */
 bool lmi_direct_reserve(lm_world *world, lmi_joining *all);
 void lmi_direct_free(lm_world *world, lmi_joining *all);
 void lmi_direct_factorise(const lm_world *world, lmi_joining *all);

@@ -101,6 +101,9 @@ static lm_result find_end(const lm_world *world, const lm_joint_end *def, lmi_jo
         if (def->bone >= LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton)->bone_count) {
             return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_joint_create: the skeleton has no bone %u", def->bone);
         }
+        if (LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton)->bones[def->bone].mover != LMI_NONE) {
+            return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_joint_create: the bone rides on a mover; join that instead");
+        }
     }
     return LM_OK;
 }
@@ -122,7 +125,8 @@ static void attach(const lm_world *world, lmi_joint_end *end, lm_dvec3 anchor, c
     end->anchor = lm_dvec3_zero();
     end->frame = *axes;
     lmi_side now = lmi_side_of(world, end, 0.0);
-    end->anchor = thin ? lm_dvec3_zero() : dmat_apply_transposed(&now.rotation, dvec_sub(anchor, now.centre));
+    end->anchor = thin ? lm_dvec3_zero()
+                       : dmat_apply_transposed(&now.rotation, dvec_sub(anchor, dvec_sub(now.centre, now.offset)));
     for (int i = 0; i < 9; i++) {
         double sum = 0.0;
         for (int k = 0; k < 3; k++) {

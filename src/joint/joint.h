@@ -7,6 +7,7 @@
  *
  *   joint.c        made, destroyed, set and read          patch.c   the particles of an end
  *   joint_solve.c  in a step: rows, sweeps, breaking       side.c    an end as a rigid body
+ *   hold.h         particles that movers with mass carry
  *
  * An end of a joint that is on a body is a patch of its particles. While a joint is solved the patch is a rigid body: the mass, centre and
  * momentum of its particles, and the frame that fits them best, with its spin. What it is given as such a body becomes a change of each
@@ -89,6 +90,7 @@ typedef struct lmi_side {
     lmi_body *body;      /* whose particles are to be moved; null: it does not yield, or is a mover */
     lmi_mover *mover;    /* with mass, to be moved; else null */
     lm_dvec3 centre;     /* of mass; of what does not yield, of its frame */
+    lm_dvec3 offset;     /* of a mover: from its own centre to that of it and all that it carries */
     dmat3 rotation;      /* of its frame */
     double inverse_mass; /* 1/kg */
     double inertia[6];   /* kg m² about the centre, of a patch at rest as its frame is turned: xx yy zz xy yz zx */

@@ -67,7 +67,7 @@ static uint32_t first_coupled(const lm_world *world, uint32_t n)
 
 /* --- memory --- */
 
-static bool reserve(lm_world *world, lmi_joining *all, uint32_t rows, uint32_t numbers)
+bool lmi_direct_room(lm_world *world, lmi_joining *all, uint32_t rows, uint32_t numbers)
 {
     lmi_memory *memory = &world->memory;
     void *first = all->first, *row = all->row, *factor = all->factor, *lacks = all->lacks;
@@ -124,7 +124,7 @@ bool lmi_direct_reserve(lm_world *world, lmi_joining *all)
         numbers += own * (between + own);
     }
     all->direct = !overlaps && numbers <= MOST_NUMBERS;
-    all->known = !all->direct || reserve(world, all, (uint32_t)rows, (uint32_t)numbers);
+    all->known = !all->direct || lmi_direct_room(world, all, (uint32_t)rows, (uint32_t)numbers);
     all->structure = structure;
     return all->known;
 }
@@ -207,6 +207,11 @@ void lmi_direct_factorise(const lm_world *world, lmi_joining *all)
 {
     lay_out(world, all);
     fill(world, all);
+    lmi_direct_divide(all);
+}
+
+void lmi_direct_divide(lmi_joining *all)
+{
     for (uint32_t i = 0; i < all->rows; i++) {
         double *a = all->factor + all->row[i], whole = a[i];
         for (uint32_t j = all->first[i]; j < i; j++) {

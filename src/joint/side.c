@@ -54,19 +54,19 @@ static bool has(const lmi_joint_end *end, uint32_t particle)
     return false;
 }
 
-/* Whether a pin or a bone holds a particle of the patch. */
+/* Whether a pin or a bone holds a particle of the patch, and nothing pushes that. */
 static bool is_held(const lm_world *world, const lmi_body *body, const lmi_joint_end *end)
 {
     const lmi_skeleton *s =
         body->skeleton != LMI_NONE ? LMI_POOL_AT(&world->skeletons, lmi_skeleton, body->skeleton) : NULL;
     for (uint32_t n = 0; s && n < s->particle_count; n++) {
-        if (s->weights[n] >= 1.0f && has(end, s->particles[n])) {
+        if (s->weights[n] >= 1.0f && has(end, s->particles[n]) && !lmi_bones_yield(world, s, n)) {
             return true;
         }
     }
     for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
-        for (uint32_t k = 0; k < pin->count; k++) {
+        for (uint32_t k = 0; !pin->yields && k < pin->count; k++) {
             if (has(end, pin->particles[k])) {
                 return true;
             }
@@ -94,8 +94,8 @@ void lmi_side_look(lmi_side *s, const lmi_joint_end *end)
 {
     const lmi_body *body = s->body;
     if (s->mover) {
-        s->velocity = dvec_from(s->mover->velocity);
         s->spin = dvec_from(s->mover->spin);
+        s->velocity = dvec_add(dvec_from(s->mover->velocity), dvec_cross(s->spin, s->offset));
     }
     if (!body) {
         return;
@@ -177,12 +177,7 @@ static void measure(const lmi_body *body, const lmi_joint_end *end, double h, lm
         lm_dvec3 p = rest_of(s, end->particles[n]);
         double m = mass_of(body, end->particles[n]);
         s->reach = lmi_max(s->reach, dvec_length(p));
-        s->inertia[0] += m * (p.y * p.y + p.z * p.z);
-        s->inertia[1] += m * (p.z * p.z + p.x * p.x);
-        s->inertia[2] += m * (p.x * p.x + p.y * p.y);
-        s->inertia[3] -= m * p.x * p.y;
-        s->inertia[4] -= m * p.y * p.z;
-        s->inertia[5] -= m * p.z * p.x;
+        lmi_inertia_add(s->inertia, m, p);
     }
     find_turning(&a, s);
 }
@@ -217,9 +212,11 @@ static lmi_side side_of_holder(const lm_world *world, const lmi_joint_end *end, 
                   .spin = holder.spin};
     lmi_mover *mover = end->mover != LMI_NONE ? LMI_POOL_AT(&world->movers, lmi_mover, end->mover) : NULL;
     if (mover && lmi_rigid_yields(mover)) {
+        lmi_rigid_whole all = lmi_rigid_with_carried(mover, &s.rotation);
         s.mover = mover;
-        s.inverse_mass = 1.0 / mover->mass;
-        lmi_rigid_inertia(mover, &s.rotation, s.inertia);
+        s.inverse_mass = 1.0 / all.mass;
+        s.offset = all.offset;
+        memcpy(s.inertia, all.inertia, sizeof s.inertia);
     }
     return s;
 }
@@ -229,6 +226,7 @@ lmi_side lmi_side_of(const lm_world *world, const lmi_joint_end *end, double h)
     lmi_side s = end->body != LMI_NONE ? side_of_patch(world, end, h) : side_of_holder(world, end, h);
     s.anchor = dvec_add(s.centre, dmat_apply(&s.rotation, end->anchor));
     s.frame = lmi_dmat_multiply(&s.rotation, &end->frame);
+    s.centre = dvec_add(s.centre, s.offset);
     return s;
 }
 
@@ -242,6 +240,7 @@ void lmi_side_give(const lmi_side *s, const lmi_joint_end *end, lm_dvec3 impulse
     if (s->mover) { /* it has moved already, and goes on by what changes */
         lm_dvec3 turn = lmi_side_turn(s, moment);
         move = dvec_limit(move, 2.0 * LM_MAX_SPEED); /* no speed changes by more */
+        move = dvec_sub(move, dvec_cross(turn, s->offset));
         lmi_rigid_push(s->mover, move, turn);
         lmi_rigid_move(s->mover, dvec_scale(move, h), dvec_scale(turn, h));
         return;

@@ -169,7 +169,7 @@ static void find_drift(lmi_body *body, lmi_lattice_part *part)
     lm_dvec3 turn = dvec_scale(dvec(part->sums[3], part->sums[4], part->sums[5]), rate);
     part->drift_centre = part->motion.centre;
     part->drift_velocity = part->drift_spin = (lm_vec3){0.0f, 0.0f, 0.0f};
-    if (body->first_pin != LMI_NONE) {
+    if (body->anchored) {
         lmi_pins_bear(body, dvec_scale(net, body->mean_mass), dvec_scale(turn, body->mean_mass),
                       dvec_from(part->motion.centre));
         net = turn = lm_dvec3_zero();

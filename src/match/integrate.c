@@ -100,7 +100,7 @@ static drift pull_to_goals(const lmi_pack *pack, const lmi_body *body, lmi_scrat
         total[i] = lmi_sum_lanes(sums[i]);
     }
     lm_dvec3 net = dvec(total[0], total[1], total[2]);
-    if (body->first_pin == LMI_NONE) {
+    if (!body->anchored) {
         lmi_motion_of(&body->motion, net, dvec(total[3], total[4], total[5]), &found.velocity, &found.spin);
     } else {
         found.left = net;
@@ -166,7 +166,7 @@ static void move(const lmi_step *step, lmi_body *body, const drift *in_pull, flo
     body->upper = fold(upper, true);
     if (body->lattice) lmi_lattice_bound_parts(body);
     double given = body->alpha / step->h * body->mean_mass * share;
-    if (body->first_pin != LMI_NONE) {
+    if (body->anchored) {
         lmi_pins_bear(body, dvec_scale(in_pull->left, given), dvec_scale(in_pull->turned, given),
                       dvec_from(body->motion.centre));
     }

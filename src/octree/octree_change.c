@@ -127,6 +127,7 @@ static bool make_body(lmi_octree_change *c, lmi_octree *next)
     made->place_count = 0;
     bool ok = lmi_octree_body_allocate(world, made, next);
     made->first_pin = c->body->first_pin;
+    made->anchored = c->body->anchored;
     made->first_drag = c->body->first_drag;
     made->first_force = c->body->first_force;
     made->skeleton = c->body->skeleton;
@@ -328,7 +329,7 @@ static bool weigh(lmi_octree_change *c)
         return false;
     }
     for (uint32_t n = 0; n < c->pin_count; n++) {
-        for (uint32_t k = 0; k < c->pins[n].count; k++) {
+        for (uint32_t k = 0; !c->pins[n].yields && k < c->pins[n].count; k++) {
             held[c->pins[n].particles[k]] = true;
         }
     }

@@ -229,16 +229,21 @@ static bool is_inside(const lmi_octree *t, lm_vec3 rest)
 /* Particles that lie within the surface. Those that points ride on count too: a point is extrapolated from particles behind it,
  * so that it can be in front of a wall while they are beyond it and the body is turned inside out there. (Those at the surface whose
  * cells have no point do not: walls would then throw light particles of cut bodies.) */
-static void find_inner(const lmi_body *body, lmi_touch *touch)
+static bool find_inner(lmi_memory *memory, const lmi_body *body, lmi_touch *touch)
 {
     const lmi_octree *t = &body->octree->tree;
-    LMI_PARTICLES_EACH(body, n) { touch->inner[n / LMI_BLOCK] |= (uint16_t)(1u << (n % LMI_BLOCK)); }
-    for (size_t n = 0; n < (size_t)touch->rows * LMI_BLOCK; n++) {
-        uint32_t place = touch->rider[n];
-        if (touch->weight[n] != 0.0f && !is_inside(t, body->rest[place])) {
-            touch->inner[place / LMI_BLOCK] &= (uint16_t) ~(1u << (place % LMI_BLOCK));
+    bool *ridden = lmi_allocate(memory, body->place_count, sizeof *ridden); /* by several points each */
+    for (size_t n = 0; ridden && n < (size_t)touch->rows * LMI_BLOCK; n++) {
+        ridden[touch->rider[n]] = ridden[touch->rider[n]] || touch->weight[n] != 0.0f;
+    }
+    LMI_PARTICLES_EACH(body, n)
+    {
+        if (ridden && !(ridden[n] && !is_inside(t, body->rest[n]))) {
+            touch->inner[n / LMI_BLOCK] |= (uint16_t)(1u << (n % LMI_BLOCK));
         }
     }
+    lmi_release(memory, ridden, body->place_count, sizeof *ridden);
+    return ridden != NULL;
 }
 
 /* How much the particle in each place counts in where a point is. A cell of which little is filled has little mass, and a point
@@ -290,7 +295,9 @@ bool lmi_touch_embed_octree(lm_world *world, const lmi_body *body, const lmi_oct
         memcpy(made.rider, e.rider, (size_t)e.rows * LMI_BLOCK * sizeof *made.rider);
         memcpy(made.weight, e.weight, (size_t)e.rows * LMI_BLOCK * sizeof *made.weight);
         made.beyond = beyond(&body->octree->tree);
-        find_inner(body, &made);
+        ok = find_inner(memory, body, &made);
+    }
+    if (ok) {
         *touch = made;
     } else {
         lmi_touch_free(world, &made);

@@ -205,6 +205,8 @@ static void fill_bones(lmi_skeleton *s, const lm_skeleton_def *def)
         bone->def.rest = lmi_frame_to(&rest);
         bone->now = bone->target = lmi_frame_then(&body, &rest);
         bone->rotation = lmi_frame_rotation(&bone->now);
+        bone->mover = LMI_NONE;
+        bone->seat = (lmi_frame){.turn = {0.0, 0.0, 0.0, 1.0}};
     }
 }
 
@@ -355,6 +357,84 @@ lm_result lm_skeleton_move_to(lm_world *world, lm_skeleton_id skeleton, const lm
     return LM_OK;
 }
 
+/* A bone sits where it is on a mover. */
+static void sit(lmi_bone *bone, const lmi_mover *mover)
+{
+    if (mover) {
+        lmi_frame on = lmi_frame_from(mover->pose),
+                  back = {.turn = {-on.turn[0], -on.turn[1], -on.turn[2], on.turn[3]}};
+        dmat3 turned = lmi_frame_rotation(&back);
+        back.position = dmat_apply(&turned, dvec_scale(on.position, -1.0));
+        bone->seat = lmi_frame_then(&back, &bone->now);
+    }
+}
+
+/* A joint on a bone would hold what it rides on to the world. */
+static bool is_joined(const lm_world *world, const lmi_skeleton *s, uint32_t bone)
+{
+    LMI_POOL_EACH(&world->joints, n)
+    {
+        const lmi_joint *joint = LMI_POOL_AT(&world->joints, lmi_joint, n);
+        for (int e = 0; e < 2; e++) {
+            const lmi_joint_end *end = &joint->end[e];
+            if (end->skeleton != LMI_NONE && LMI_POOL_AT(&world->skeletons, lmi_skeleton, end->skeleton) == s &&
+                end->bone == bone) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+lm_result lm_skeleton_set_mover(lm_world *world, lm_skeleton_id skeleton, uint32_t bone, lm_mover_id mover)
+{
+    const lmi_skeleton *s = find(world, skeleton, "lm_skeleton_set_mover");
+    lmi_id id = {mover.slot, mover.generation};
+    uint32_t index = LMI_NONE;
+    if (!s) {
+        return LM_ERROR_ID;
+    }
+    if (mover.slot && !lmi_pool_find(&world->movers, id, &index)) {
+        return lmi_fail(world, LM_ERROR_ID, "lm_skeleton_set_mover: there is no such mover");
+    }
+    if (bone >= s->bone_count) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_set_mover: the skeleton has no bone %u", bone);
+    }
+    if (is_joined(world, s, bone)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT,
+                        "lm_skeleton_set_mover: a joint is on the bone; join the mover instead");
+    }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
+    s->bones[bone].mover = index;
+    sit(&s->bones[bone], lmi_bone_mover(world, &s->bones[bone]));
+    s->bones[bone].target = s->bones[bone].now;
+    lmi_body_rouse(world, lmi_body_at(world, s->body));
+    if (index != LMI_NONE) {
+        lmi_mover_rouse(world, index);
+    }
+    lmi_float_mode_leave(&host);
+    return LM_OK;
+}
+
+lm_result lm_skeleton_get_mover(const lm_world *world, lm_skeleton_id skeleton, uint32_t bone, lm_mover_id *mover)
+{
+    *mover = (lm_mover_id){0, 0};
+    const lmi_skeleton *s = find(world, skeleton, "lm_skeleton_get_mover");
+    if (!s) {
+        return LM_ERROR_ID;
+    }
+    if (bone >= s->bone_count) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_get_mover: the skeleton has no bone %u", bone);
+    }
+    if (s->bones[bone].mover != LMI_NONE) {
+        lmi_id id = lmi_pool_id(&world->movers, s->bones[bone].mover);
+        *mover = (lm_mover_id){id.slot, id.generation};
+    }
+    return LM_OK;
+}
+
 lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const lm_pose *poses)
 {
     lmi_skeleton *s = find(world, skeleton, "lm_skeleton_set_poses");
@@ -369,6 +449,7 @@ lm_result lm_skeleton_set_poses(lm_world *world, lm_skeleton_id skeleton, const 
         lmi_bone *bone = &s->bones[n];
         bone->now = bone->target = lmi_frame_from(poses[n]);
         bone->rotation = lmi_frame_rotation(&bone->now);
+        sit(bone, lmi_bone_mover(world, bone));
     }
     s->aimed = false;
     lmi_body_rouse(world, lmi_body_at(world, s->body));

@@ -3,7 +3,7 @@
  *
  * reads   poses of bones from the host program, rest positions of a body
  * writes  skeletons of a world; positions and velocities of attached particles
- * uses    base world; in sources also joint octree
+ * uses    base world; in sources also collide joint octree
  *
  *   skeleton.c  made, destroyed, moved by the host, and read
  *   bones.c     in a step             skeleton_reach.c  which particles follow which bones
@@ -28,6 +28,8 @@ typedef struct lmi_bone {
     lm_bone def;      /* its rest rotation is a unit quaternion */
     lmi_frame now;    /* state: where it is */
     lmi_frame target; /* state: where the next step ends, when the skeleton is `aimed` */
+    uint32_t mover;   /* state: that it rides on, or LMI_NONE */
+    lmi_frame seat;   /* state: where on it */
 
     /* Of the step that is running. */
     lmi_frame start;
@@ -98,6 +100,14 @@ void lmi_bones_pull(const struct lmi_step *step, struct lmi_body *body);
 void lmi_bones_hold(const struct lmi_step *step, struct lmi_body *body);
 
 lmi_holder lmi_bone_carries(const lmi_bone *bone);
+
+/* The mover that a bone rides on, or null; whether one with a mass has a share in the n-th particle (joint/hold.h carries it then); and
+ * where riding bones are by now. A mover that goes leaves them where they are. */
+struct lmi_mover *lmi_bone_mover(const lm_world *world, const lmi_bone *bone);
+bool lmi_bones_yield(const lm_world *world, const lmi_skeleton *skeleton, uint32_t n);
+void lmi_bones_ride(lm_world *world);
+bool lmi_skeleton_rides(const lmi_skeleton *skeleton, uint32_t mover); /* on this one */
+void lmi_bones_leave_mover(lm_world *world, uint32_t mover);
 
 /* A body was given an impulse (N s) at a point, and a moment beside it, by a bone: the bone has the opposite. */
 void lmi_wrench_of_bone(lmi_bone *bone, lm_dvec3 at, lm_dvec3 impulse, lm_dvec3 moment);

@@ -8,6 +8,7 @@
 #include "skin/skin.h"
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/quad.h"
 #include "cluster/embed.h"
 #include "cut/grain.h"
 #include "fracture/fracture.h"
@@ -49,6 +50,7 @@ void lmi_skin_free(lm_world *world, lmi_skin *skin)
     lmi_release(memory, skin->riders, skin->weight_room, sizeof *skin->riders);
     lmi_release(memory, skin->weights, skin->weight_room, sizeof *skin->weights);
     lmi_release(memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
+    lmi_release(memory, skin->maps, (size_t)skin->carrier_count * 16, sizeof *skin->maps);
     lmi_release(memory, skin->rest_normals, rest_normal_room(skin), sizeof *skin->rest_normals);
     lmi_release(memory, skin->sources, skin->vertex_room, sizeof *skin->sources);
     lmi_release(memory, skin->fading, skin->vertex_count, sizeof *skin->fading);
@@ -68,9 +70,10 @@ bool lmi_skin_allocate(lm_world *world, lmi_skin *skin)
     skin->riders = lmi_allocate(memory, skin->weight_room, sizeof *skin->riders);
     skin->weights = lmi_allocate(memory, skin->weight_room, sizeof *skin->weights);
     skin->carriers = lmi_allocate(memory, skin->carrier_count, sizeof *skin->carriers);
+    skin->maps = lmi_allocate(memory, (size_t)skin->carrier_count * 16, sizeof *skin->maps);
     skin->rest_normals = lmi_allocate(memory, rest_normal_room(skin), sizeof *skin->rest_normals);
     return skin->vertices && skin->triangles && skin->offsets && skin->riders && skin->weights && skin->carriers &&
-           skin->rest_normals;
+           skin->maps && skin->rest_normals;
 }
 
 static const char *skin_fault(const lm_skin_def *def)
@@ -224,10 +227,34 @@ void lmi_skin_carrier(const lm_world *world, const lmi_body *body, uint32_t regi
                      body->material.mode == LM_MODE_QUADRATIC);
 }
 
+/* A carrier without quadratic terms from the body's frame, x = A p + b: three columns and b, each four floats. */
+static void map_from(const lmi_region *region, const lmi_carrier *c, float map[16])
+{
+    const double *d = region->extent;
+    double b[3] = {c->constant[0], c->constant[1], c->constant[2]};
+    const double centre[3] = {region->centre.x, region->centre.y, region->centre.z};
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 3; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < 3; j++) {
+                sum += c->linear[3 * i + j] * (d[j] > 0.0 ? region->axes.m[k][j] / d[j] : region->axes.m[k][j]);
+            }
+            map[4 * k + i] = (float)sum;
+            b[i] -= sum * centre[k];
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        map[12 + i] = (float)b[i];
+    }
+}
+
 void lmi_skin_update(const lm_world *world, lmi_body *body)
 {
     if (body->octree && body->skin.carrier_count) {
         lmi_octree_carriers(world, body, body->skin.carriers);
+        for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
+            map_from(&body->regions[r], &body->skin.carriers[r], body->skin.maps + (size_t)r * 16);
+        }
         return;
     }
     for (uint32_t r = 0; r < body->skin.carrier_count; r++) {
@@ -427,9 +454,35 @@ void lmi_skin_find_rest_normals(lmi_skin *skin, const lm_vec3 *rest)
     }
 }
 
+/* Vertices of an octree: sums over the maps of their leaves. */
+static void carry_on_leaves(const lmi_skin *skin, lm_vec3 *positions)
+{
+    for (uint32_t n = 0; n < skin->vertex_count; n++) {
+        const lm_vec3 p = skin->vertices[n];
+        quad x = quad_of(0.0f, 0.0f, 0.0f), y = x, z = x, at = x;
+        for (uint32_t k = skin->offsets[n]; k < skin->offsets[n + 1]; k++) {
+            const float *map = skin->maps + (size_t)(skin->riders[k] - LMI_SKIN_REGION) * 16;
+            x = quad_add_scaled(x, skin->weights[k], quad_load(map));
+            y = quad_add_scaled(y, skin->weights[k], quad_load(map + 4));
+            z = quad_add_scaled(z, skin->weights[k], quad_load(map + 8));
+            at = quad_add_scaled(at, skin->weights[k], quad_load(map + 12));
+        }
+        at = quad_add_scaled(quad_add_scaled(quad_add_scaled(at, p.x, x), p.y, y), p.z, z);
+        if (skin->fading) {
+            const lm_vec3 f = skin->fading[n];
+            at = quad_add_scaled(at, skin->fading_left / LMI_SKIN_FADES, quad_of(f.x, f.y, f.z));
+        }
+        positions[n] = (lm_vec3){quad_at(at, 0), quad_at(at, 1), quad_at(at, 2)};
+    }
+}
+
 static void carry_on_particles(const lmi_body *body, lm_vec3 *positions, lm_vec3 *normals)
 {
-    for (uint32_t n = 0; positions && n < body->skin.vertex_count; n++) {
+    bool leaves = body->octree && positions;
+    if (leaves) {
+        carry_on_leaves(&body->skin, positions);
+    }
+    for (uint32_t n = 0; positions && !leaves && n < body->skin.vertex_count; n++) {
         positions[n] = vec_from(lmi_skin_vertex(body, n));
     }
     if (normals) {

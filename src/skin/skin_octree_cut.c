@@ -76,8 +76,17 @@ static bool reserve_skin(lm_world *world, lmi_skin *skin, uint32_t vertices, uin
         }
     }
     lmi_release(&world->memory, skin->carriers, skin->carrier_count, sizeof *skin->carriers);
+    lmi_release(&world->memory, skin->maps, (size_t)skin->carrier_count * 16, sizeof *skin->maps);
     skin->carriers = lmi_allocate(&world->memory, carriers, sizeof *skin->carriers);
-    skin->carrier_count = skin->carriers ? carriers : 0;
+    skin->maps = lmi_allocate(&world->memory, (size_t)carriers * 16, sizeof *skin->maps);
+    skin->carrier_count = carriers;
+    if (!skin->carriers || !skin->maps) {
+        lmi_release(&world->memory, skin->carriers, carriers, sizeof *skin->carriers);
+        lmi_release(&world->memory, skin->maps, (size_t)carriers * 16, sizeof *skin->maps);
+        skin->carriers = NULL;
+        skin->maps = NULL;
+        skin->carrier_count = 0;
+    }
     skin->vertex_count = vertices;
     skin->triangle_count = skin->weight_count = 0;
     return skin->carriers != NULL;

@@ -311,7 +311,7 @@ void lmi_visit_grains(archive *a, lm_world *world);
 
 /* snapshot_skeleton.c: bones alone, where they are and where they shall be. */
 struct lmi_skeleton;
-void lmi_visit_bones(archive *a, struct lmi_skeleton *skeleton);
+void lmi_visit_bones(archive *a, const lm_world *world, struct lmi_skeleton *skeleton);
 
 /* How things touch: rules, method, sleep, and who touches whom (snapshot_contacts.c). */
 void lmi_visit_contacts(archive *a, lm_world *world);

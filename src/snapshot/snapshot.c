@@ -46,6 +46,7 @@ static void visit_pin(archive *a, lm_world *world, lmi_pin *pin)
 {
     visit_u32(a, &pin->next);
     visit_index(a, &pin->body, world->bodies.slots, false);
+    visit_bool(a, &pin->yields);
     visit_count(a, &pin->count, 28);
     refuse_if(a, !ok(a) || !lmi_pool_used(&world->bodies, pin->body));
     if (!ok(a)) {

@@ -36,12 +36,15 @@ static void visit_pull(archive *a, lmi_skeleton *s)
     refuse_if(a, !(s->hertz >= 0.0f && s->hertz <= 1e6f && s->damping_ratio >= 0.0f && s->damping_ratio <= 1e6f));
 }
 
-void lmi_visit_bones(archive *a, lmi_skeleton *s)
+void lmi_visit_bones(archive *a, const lm_world *world, lmi_skeleton *s)
 {
     visit_pull(a, s);
     for (uint32_t n = 0; n < s->bone_count && ok(a); n++) {
         visit_frame(a, &s->bones[n].now);
         visit_frame(a, &s->bones[n].target);
+        visit_index(a, &s->bones[n].mover, world->movers.slots, true);
+        visit_frame(a, &s->bones[n].seat);
+        refuse_if(a, ok(a) && s->bones[n].mover != LMI_NONE && !lmi_pool_used(&world->movers, s->bones[n].mover));
         if (a->mode == LOAD && ok(a)) {
             s->bones[n].rotation = lmi_frame_rotation(&s->bones[n].now);
         }

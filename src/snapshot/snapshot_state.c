@@ -37,7 +37,7 @@
 
 #include <string.h>
 
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 #define STATE_HEADER 44
 
 /* --- structure --- */
@@ -108,6 +108,7 @@ static uint64_t hash_holds(uint64_t h, const lm_world *world)
     {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
         h = lmi_hash_word(h, (uint64_t)pin->body << 32 | pin->next);
+        h = lmi_hash_word(h, pin->yields);
         h = lmi_hash_array(h, pin->particles, pin->count * sizeof *pin->particles);
     }
     LMI_POOL_EACH(&world->drags, n)
@@ -428,7 +429,8 @@ static void visit_pin_state(archive *a, const lm_world *world, lmi_pin *pin)
 {
     visit_index(a, &pin->mover, world->movers.slots, true);
     bool has = ok(a) && pin->mover != LMI_NONE, used = has && lmi_pool_used(&world->movers, pin->mover);
-    refuse_if(a, has && (!used || LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f));
+    refuse_if(a, has && !used);
+    refuse_if(a, has && used && !pin->yields && LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f);
     for (uint32_t n = 0; n < pin->count && ok(a); n++) {
         visit_dvec3(a, &pin->targets[n]);
     }
@@ -484,7 +486,7 @@ void lmi_visit_state(archive *a, lm_world *world)
     LMI_POOL_EACH(&world->fields, n) { visit_field(a, LMI_POOL_AT(&world->fields, lm_field_def, n)); }
     visit_forces(a, world);
     visit_contacts(a, world);
-    LMI_POOL_EACH(&world->skeletons, n) { lmi_visit_bones(a, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n)); }
+    LMI_POOL_EACH(&world->skeletons, n) { lmi_visit_bones(a, world, LMI_POOL_AT(&world->skeletons, lmi_skeleton, n)); }
     LMI_POOL_EACH(&world->joints, n) { lmi_visit_joint_state(a, world, LMI_POOL_AT(&world->joints, lmi_joint, n)); }
     if (a->mode == LOAD && ok(a)) {
         lmi_check_lists(a, world);

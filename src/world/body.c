@@ -709,7 +709,7 @@ bool lmi_body_update_pinned(lm_world *world, lmi_body *body)
 {
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     if (held) {
-        lmi_pins_mark(world, body, held);
+        lmi_pins_mark(world, body, false, held);
     }
     bool ok = held && lmi_body_update_weights(world, body, held);
     lmi_release(&world->memory, held, body->place_count, sizeof *held);
@@ -750,7 +750,8 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
     bool ok = weights && held;
     if (ok) {
-        lmi_pins_mark(world, body, held);
+        lmi_body_anchor(world, body);
+        lmi_pins_mark(world, body, false, held);
         if (body->lattice) {
             ok = lmi_lattice_body_revive(world, body, held);
         } else if (body->octree) {

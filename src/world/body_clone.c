@@ -27,6 +27,7 @@ static void forget(lmi_body *body, uint32_t slot)
     body->batch = body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
     body->slot = body->island = slot;
     body->joints = 0;
+    body->anchored = false;
     body->asleep = body->roused = body->was_asleep = false;
     body->still = body->was_still = 0.0f;
     body->kept = body->halted = body->hurries = false;
@@ -107,6 +108,7 @@ static bool copy_skin(lm_world *world, const lmi_skin *from, lmi_skin *t)
     LMI_COPY_ARRAY(memory, t, riders, from->weight_room, &ok);
     LMI_COPY_ARRAY(memory, t, weights, from->weight_room, &ok);
     LMI_COPY_ARRAY(memory, t, carriers, from->carrier_count, &ok);
+    LMI_COPY_ARRAY(memory, t, maps, (size_t)from->carrier_count * 16, &ok);
     LMI_COPY_ARRAY(memory, t, rest_normals, from->on_cells || from->on_tets ? from->vertex_room : 0, &ok);
     LMI_COPY_ARRAY(memory, t, sources, from->vertex_room, &ok);
     LMI_COPY_ARRAY(memory, t, fading, from->vertex_count, &ok);

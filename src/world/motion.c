@@ -81,6 +81,11 @@ lmi_holder lmi_mover_carries(const lmi_mover *mover)
     return (lmi_holder){mover->rotation, mover->pose.position, dvec_from(mover->velocity), dvec_from(mover->spin)};
 }
 
+bool lmi_pin_is_pushed(const lm_world *world, const lmi_pin *pin)
+{
+    return pin->mover != LMI_NONE && LMI_POOL_AT(&world->movers, lmi_mover, pin->mover)->mass > 0.0f;
+}
+
 void lmi_pins_bear(lmi_body *body, lm_dvec3 impulse, lm_dvec3 moment, lm_dvec3 about)
 {
     moment = dvec_add(moment, dvec_cross(about, impulse));
@@ -95,12 +100,13 @@ static void tell_movers(const lmi_step *step, lmi_body *body)
 {
     uint32_t held = 0;
     for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&step->world->pins, lmi_pin, n)->next) {
-        held += LMI_POOL_AT(&step->world->pins, lmi_pin, n)->count;
+        const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
+        held += pin->yields ? 0 : pin->count;
     }
     for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&step->world->pins, lmi_pin, n)->next) {
         const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
         double share = (double)pin->count / held;
-        if (pin->mover != LMI_NONE) {
+        if (pin->mover != LMI_NONE && !pin->yields) {
             lmi_wrench_of_mover(step->world, pin->mover, body->held_origin, dvec_scale(body->held_impulse, share),
                                 dvec_scale(body->held_moment, share));
         }
@@ -110,12 +116,16 @@ static void tell_movers(const lmi_step *step, lmi_body *body)
 
 void lmi_pins_apply(const lmi_step *step, lmi_body *body)
 {
-    if (body->first_pin != LMI_NONE) {
+    if (body->anchored) {
         tell_movers(step, body);
     }
     for (uint32_t n = body->first_pin; n != LMI_NONE;) {
         const lmi_pin *pin = LMI_POOL_AT(&step->world->pins, lmi_pin, n);
         lmi_holder carrier = {0};
+        n = pin->next;
+        if (lmi_pin_is_pushed(step->world, pin)) {
+            continue;
+        }
         if (pin->mover != LMI_NONE) {
             carrier = lmi_mover_carries(LMI_POOL_AT(&step->world->movers, lmi_mover, pin->mover));
         }
@@ -135,7 +145,6 @@ void lmi_pins_apply(const lmi_step *step, lmi_body *body)
         if (pin->mover != LMI_NONE) {
             lmi_wrench_of_mover(step->world, pin->mover, body->origin, impulse, moment);
         }
-        n = pin->next;
     }
 }
 

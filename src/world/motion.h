@@ -27,6 +27,9 @@ void lmi_pins_bear(lmi_body *body, lm_dvec3 impulse, lm_dvec3 moment, lm_dvec3 a
 void lmi_pins_apply(const lmi_step *step, lmi_body *body);
 lmi_holder lmi_mover_carries(const lmi_mover *mover);
 
+/* Whether what a pin holds is carried by a mover with mass (joint/hold.h). */
+bool lmi_pin_is_pushed(const lm_world *world, const lmi_pin *pin);
+
 /* A motion from the sums over matched particles, positions taken from `at` and velocities from `from`: mass, m r, m u,
  * r x m u, m r r (xx yy zz xy yz zx). */
 void lmi_motion_solve(lmi_motion *motion, lm_vec3 at, lm_vec3 from, double mass, const double first[3],

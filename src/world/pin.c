@@ -4,6 +4,7 @@
 #include "base/guard.h"
 #include "world/access.h"
 #include "world/body.h"
+#include "world/motion.h"
 #include "world/world.h"
 
 #include <float.h>
@@ -22,14 +23,22 @@ lm_pin_def lm_pin_def_default(void)
     return def;
 }
 
-void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held)
+void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool all, bool *held)
 {
     for (uint32_t n = body->first_pin; n != LMI_NONE;) {
         const lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
-        for (uint32_t k = 0; k < pin->count; k++) {
+        for (uint32_t k = 0; (all || !pin->yields) && k < pin->count; k++) {
             held[pin->particles[k]] = true;
         }
         n = pin->next;
+    }
+}
+
+void lmi_body_anchor(const lm_world *world, lmi_body *body)
+{
+    body->anchored = false;
+    for (uint32_t n = body->first_pin; n != LMI_NONE; n = LMI_POOL_AT(&world->pins, lmi_pin, n)->next) {
+        body->anchored = body->anchored || !LMI_POOL_AT(&world->pins, lmi_pin, n)->yields;
     }
 }
 
@@ -38,7 +47,7 @@ static const char *pin_fault(const lm_world *world, const lm_pin_def *def, const
     if (!def->particles || def->particle_count == 0) {
         return "a pin needs at least one particle";
     }
-    lmi_pins_mark(world, body, held);
+    lmi_pins_mark(world, body, true, held);
     for (uint32_t n = 0; n < def->particle_count; n++) {
         if (def->particles[n] >= body->particle_count) {
             return "a particle index is beyond the last particle";
@@ -47,7 +56,7 @@ static const char *pin_fault(const lm_world *world, const lm_pin_def *def, const
         if (held[place]) {
             return "a particle is held already";
         }
-        held[place] = true;
+        held[place] = true; /* twice in this pin */
         if (def->targets && !dvec_is_finite(def->targets[n])) {
             return "a target is not finite";
         }
@@ -91,10 +100,20 @@ static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body
     lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, *index);
     pin->body = def->body.slot - 1;
     pin->mover = mover;
+    pin->yields = lmi_pin_is_pushed(world, pin);
     pin->count = def->particle_count;
     pin->particles = lmi_allocate(&world->memory, pin->count, sizeof *pin->particles);
     pin->targets = lmi_allocate(&world->memory, pin->count, sizeof *pin->targets);
-    if (!pin->particles || !pin->targets || !lmi_body_update_weights(world, body, held)) {
+    bool ok = pin->particles && pin->targets;
+    if (ok && !pin->yields) {
+        memset(held, 0, body->place_count * sizeof *held);
+        lmi_pins_mark(world, body, false, held);
+        for (uint32_t n = 0; n < pin->count; n++) {
+            held[body->place[def->particles[n]]] = true;
+        }
+        ok = lmi_body_update_weights(world, body, held);
+    }
+    if (!ok) {
         lmi_pin_free(world, pin);
         lmi_pool_revoke(&world->pins, *index);
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_create: out of memory");
@@ -102,7 +121,11 @@ static lm_result make_pin(lm_world *world, const lm_pin_def *def, lmi_body *body
     fill_pin(world, pin, def, body);
     pin->next = body->first_pin;
     body->first_pin = *index;
+    lmi_body_anchor(world, body);
     lmi_body_rouse(world, body);
+    if (pin->yields) {
+        lmi_mover_rouse(world, mover);
+    }
     return LM_OK;
 }
 
@@ -121,10 +144,6 @@ lm_result lm_pin_create(lm_world *world, const lm_pin_def *def, lm_pin_id *out)
     lmi_id mover_id = {def->mover.slot, def->mover.generation};
     if (def->mover.slot && !lmi_pool_find(&world->movers, mover_id, &mover)) {
         return lmi_fail(world, LM_ERROR_ID, "lm_pin_create: there is no such mover");
-    }
-    if (mover != LMI_NONE && LMI_POOL_AT(&world->movers, lmi_mover, mover)->mass > 0.0f) {
-        return lmi_fail(world, LM_ERROR_ARGUMENT,
-                        "lm_pin_create: the mover has a mass; glue the body to it (lm_joint_create)");
     }
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     bool *held = lmi_allocate(&world->memory, body->place_count, sizeof *held);
@@ -170,21 +189,45 @@ lm_result lm_pin_destroy(lm_world *world, lm_pin_id out)
     }
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lmi_pins_mark(world, body, held);
+    lmi_pins_mark(world, body, false, held);
     for (uint32_t k = 0; k < pin->count; k++) {
         held[pin->particles[k]] = false;
     }
-    bool ok = lmi_body_update_weights(world, body, held);
+    bool ok = pin->yields || lmi_body_update_weights(world, body, held);
     lmi_release(&world->memory, held, body->place_count, sizeof *held);
     lmi_float_mode_leave(&host);
     if (!ok) {
         return lmi_fail(world, LM_ERROR_MEMORY, "lm_pin_destroy: out of memory");
     }
     lmi_body_rouse(world, body);
+    if (lmi_pin_is_pushed(world, pin)) {
+        lmi_mover_rouse(world, pin->mover);
+    }
     *pin_link(world, body, index) = pin->next;
     lmi_pin_free(world, pin);
     lmi_pool_remove(&world->pins, index);
+    lmi_body_anchor(world, body);
     return LM_OK;
+}
+
+bool lmi_pins_of_mover(lm_world *world, uint32_t mover, bool yields)
+{
+    bool ok = true;
+    LMI_POOL_EACH(&world->pins, n)
+    {
+        lmi_pin *pin = LMI_POOL_AT(&world->pins, lmi_pin, n);
+        if (pin->mover == mover && pin->yields != yields) {
+            lmi_body *body = lmi_body_change(world, lmi_body_at(world, pin->body), LMI_CHANGE_BODY);
+            pin->yields = yields;
+            if (!lmi_body_update_pinned(world, body)) {
+                pin->yields = !yields;
+                ok = false;
+            }
+            lmi_body_anchor(world, body);
+            lmi_body_rouse(world, body);
+        }
+    }
+    return ok;
 }
 
 /* --- pins while they hold --- */

@@ -8,6 +8,7 @@
  *       bodies move by themselves                                            stages.c, or gpu/gpu.c
  *       bodies meet each other and all they touch                            contact/mutual.c
  *       joints hold; what movers and colliders were given is added up        joint/joint_solve.c, collide/wrench.c
+ *           (after each of the three, movers with mass and the particles that they carry go on together: joint/hold.c)
  *       skins follow, after the last one                                     skin/skin.c
  *   conclude    who touched whom, who falls asleep or wakes, sums
  *
@@ -26,6 +27,7 @@
 #include "contact/touching.h"
 #include "fracture/fracture.h"
 #include "gpu/gpu.h"
+#include "joint/hold.h"
 #include "joint/joint.h"
 #include "lattice/herd.h"
 #include "octree/octree_body.h"
@@ -62,7 +64,7 @@ static bool reserve_all(lm_world *world, double seconds)
     world->flows = flows;
     return ok && lmi_stages_reserve(world) && lmi_mutual_reserve(world) && lmi_touchings_reserve(world) &&
            lmi_penalty_reserve(world) && lmi_wrenches_reserve(world) && lmi_joints_reserve(world) &&
-           lmi_fracture_step(world);
+           lmi_holds_reserve(world) && lmi_fracture_step(world);
 }
 
 /* Changes of detail, and all memory that the step needs, unless a device goes on where it was. May be repeated after a failure, which
@@ -169,6 +171,15 @@ static lmi_step place(lm_world *world, double h, uint32_t substep)
     return step;
 }
 
+/* Movers with mass and what they carry; their colliders go along. */
+static void settle(const lmi_step *step, lmi_holds_when when)
+{
+    bool solids;
+    if (lmi_holds_settle(step, when)) {
+        lmi_surfaces_place(step->world, step->world->surfaces, &solids);
+    }
+}
+
 /* Returns whether the next substep is the device's. One that cannot step all bodies leaves this substep, and the rest of the step, to
  * the host. */
 static bool run_substep(lm_world *world, double h, uint32_t substep, bool on_device)
@@ -189,8 +200,13 @@ static bool run_substep(lm_world *world, double h, uint32_t substep, bool on_dev
         }
         lmi_stages_run(&step);
     }
+    settle(&step, LMI_HOLDS_FIRST);
     lmi_mutual_contacts(&step);
-    lmi_joints_solve(&step);
+    settle(&step, LMI_HOLDS_AGAIN);
+    if (world->joints.alive) {
+        lmi_joints_solve(&step);
+        settle(&step, LMI_HOLDS_AGAIN);
+    }
     lmi_wrenches_end_substep(world);
     if (step.last) {
         lmi_skins_follow(world);
@@ -232,6 +248,7 @@ static void conclude(lm_world *world, double seconds, bool on_device)
 {
     lmi_bones_arrive(world);
     lmi_movers_arrive(world);
+    lmi_bones_ride(world);
     lmi_meshes_arrive(world);
     world->wrench_lost = on_device;
     world->time += seconds;

@@ -9,6 +9,7 @@
 #include "contact/touching.h"
 #include "gpu/gpu.h"
 #include "gpu/look.h"
+#include "joint/hold.h"
 #include "joint/joint.h"
 #include "lattice/herd.h"
 #include "lattice/lattice_body.h"
@@ -237,6 +238,7 @@ void lm_world_destroy(lm_world *world)
     lmi_touchings_free(world);
     lmi_wrenches_free(world);
     lmi_joints_free(world);
+    lmi_holds_free(world);
     lmi_release(&world->memory, world->piece_tasks, world->piece_capacity, sizeof *world->piece_tasks);
     lmi_release(&world->memory, world->scratch, world->scratch_count, sizeof *world->scratch);
     lmi_workers_destroy(world->workers, &world->memory);

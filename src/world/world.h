@@ -57,6 +57,7 @@ typedef struct lmi_skin {
     uint32_t weight_count;
     struct lmi_carrier *carriers; /* where each region carries its frame since the last step; regions skins only */
     uint32_t carrier_count;
+    float *maps; /* [carrier_count][16] of an octree: the same from the body's frame, as skin.c reads it */
     lm_vec3 *
         rest_normals; /* of a skin on cells or tetrahedra; else null. On tetrahedra times the rest edges: skin_kernels.c */
     bool on_cells;    /* of a lattice: eight riders for each vertex */
@@ -180,6 +181,7 @@ typedef struct lmi_body {
     uint32_t first_pin, first_drag, first_force;
     uint32_t skeleton; /* slot or LMI_NONE */
     uint32_t joints;   /* that have an end on it */
+    bool anchored;     /* a pin holds it that nothing pushes: particles of such pins weigh more in fits */
 } lmi_body;
 
 /* Every particle of a body by its place; the places of a lattice that have none are passed over. */
@@ -191,6 +193,7 @@ typedef struct lmi_pin {
     uint32_t next; /* of the same body */
     uint32_t body;
     uint32_t mover;
+    bool yields; /* its mover has a mass, and is pushed (joint/hold.h) */
     uint32_t count;
     uint32_t *particles; /* internal order */
     lm_dvec3 *targets;   /* in the mover's frame, or in the world */
@@ -285,6 +288,7 @@ struct lm_world {
     bool wrench_lost; /* a device has made the last step */
 
     struct lmi_joining *joining; /* joints in a substep (joint/joining.h) */
+    struct lmi_holding *holding; /* movers with mass that carry particles (joint/hold.h) */
 
     lm_substep *substep_function;
     void *substep_user;
@@ -393,7 +397,12 @@ const char *lmi_material_fault(const lm_material *material); /* null when it is 
 const char *lmi_clusters_fault(const lm_material *material); /* why clusters cannot have a sound one, or null */
 
 /* pin.c: what goes with a body. */
-void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool *held); /* sets held[] of what pins hold */
+/* Sets held[] of what pins hold: all of them, or those that nothing pushes, whose particles weigh more in fits. */
+void lmi_pins_mark(const lm_world *world, const lmi_body *body, bool all, bool *held);
+void lmi_body_anchor(const lm_world *world, lmi_body *body); /* finds lmi_body.anchored */
+
+/* The pins of a mover yield from now on, or do not; false when there is no memory for the weights of all bodies. */
+bool lmi_pins_of_mover(lm_world *world, uint32_t mover, bool yields);
 void lmi_pins_free(lm_world *world, lmi_body *body);
 void lmi_pin_free(lm_world *world, lmi_pin *pin);
 void lmi_drags_free(lm_world *world, lmi_body *body);

@@ -493,7 +493,6 @@ static void setters_and_what_is_refused(void **context)
     pin.particles = &particle;
     pin.particle_count = 1;
     pin.mover = mover;
-    assert_result(lm_pin_create(world, &pin, &pin_id), LM_ERROR_ARGUMENT);
     assert_ok(lm_mover_set_mass(world, mover, 4.0f, (lm_vec3){1, 2, 2.5f}));
     assert_true(def_of(world, mover).mass == 4.0f && def_of(world, mover).inertia.z == 2.5f);
     assert_ok(lm_mover_set_may_sleep(world, mover, false));
@@ -510,10 +509,8 @@ static void setters_and_what_is_refused(void **context)
     lm_joint_id id;
     joint.a.mover = joint.b.mover = mover;
     assert_result(lm_joint_create(world, &joint, &id), LM_ERROR_ARGUMENT);
-    assert_ok(lm_mover_set_mass(world, mover, 0.0f,
-                                (lm_vec3){0, 0, 0})); /* it goes on as it moves, and pins may hold to it */
+    assert_ok(lm_mover_set_mass(world, mover, 0.0f, (lm_vec3){0, 0, 0})); /* it goes on as it moves */
     assert_ok(lm_pin_create(world, &pin, &pin_id));
-    assert_result(lm_mover_set_mass(world, mover, 1.0f, (lm_vec3){0, 0, 0}), LM_ERROR_ARGUMENT);
     assert_result(lm_mover_apply_impulse(world, mover, (lm_vec3){1, 0, 0}, lm_dvec3_zero()), LM_ERROR_ARGUMENT);
     steps(world, 60);
     assert_near(def_of(world, mover).velocity.y, 0.0, 1e-6);

@@ -54,9 +54,9 @@ static void skins_agree(void **state)
                 double near = apart(&made[n], &other, &normals[1]) / size;
                 if (getenv("LIMBER_TEST_VERBOSE"))
                     print_message("%d step %d: %g %g, host %g %g\n", n, step, same, normals[0], near, normals[1]);
-                /* Coordinates of a kilometre have 1e-4 of a metre. */
+                /* Coordinates of a kilometre have 1e-4 of a metre; the host adds maps of leaves in single precision. */
                 assert_at_most(same, n == TWIN ? 1e-4 : 1e-6);
-                assert_at_most(normals[0], 1e-6);
+                assert_at_most(normals[0], n == TREE || n == TREE_TOO ? 1e-5 : 1e-6);
                 assert_at_most(near, n == TWIN ? 1e-3 : step * AGREEMENT);
                 assert_at_most(normals[1], n == STRIP ? 1e-3 : step * 10.0 * AGREEMENT);
             }
@@ -122,7 +122,7 @@ static void skins_follow_changes(void **state)
                 double normals = 0.0;
                 take_skin(world, ids[b], lm_dvec3_zero(), &here);
                 assert_at_most(apart(&all[b], &here, &normals), b == TWIN ? 2e-4 : 2e-5);
-                assert_at_most(normals, 1e-6);
+                assert_at_most(normals, b == TREE || b == TREE_TOO ? 1e-5 : 1e-6);
             }
         }
     }

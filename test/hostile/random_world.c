@@ -406,6 +406,9 @@ static void pin(random_world *r, lm_body_id body, uint32_t particle, bool moving
     def.particles = &particle;
     def.particle_count = 1;
     def.mover = moving ? r->mover : def.mover;
+    if (r->crate.slot != 0 && particle % 2) {
+        def.mover = r->crate;
+    }
     if (r->pin.slot == 0) {
         result = lm_pin_create(r->world, &def, &r->pin);
     } else {

@@ -126,6 +126,24 @@ static lm_result make_crate_shape(life *l, int value)
     return lm_collider_create(l->world, &def, &id);
 }
 
+/* The crate carries particles of the slab; it loses its mass and gets it back. */
+static lm_result carry(life *l, int value)
+{
+    const uint32_t held[2] = {7, 9};
+    lm_pin_def def = lm_pin_def_default();
+    lm_pin_id pin;
+    (void)value;
+    def.body = l->body[SLAB];
+    def.particles = held, def.particle_count = 2;
+    def.mover = l->crate;
+    return lm_pin_create(l->world, &def, &pin);
+}
+
+static lm_result weigh_crate(life *l, int tenths)
+{
+    return lm_mover_set_mass(l->world, l->crate, 0.1f * (float)tenths, (lm_vec3){0, 0, 0});
+}
+
 /* The tile to the slab, the slab to the crate, the flesh to the world. */
 static lm_result join(life *l, int which)
 {
@@ -354,6 +372,9 @@ static const struct {
     DO(set_skin, SLAB, 1),
     DO(make_crate, 0, 1),
     DO(make_crate_shape, 0, 1),
+    DO(carry, 0, 1),
+    DO(weigh_crate, 0, 1),
+    DO(weigh_crate, 5, 1),
     DO(join, 0, 1),
     DO(join, 1, 1),
     DO(join, 2, 1),

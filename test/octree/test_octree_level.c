@@ -5,6 +5,7 @@
 #include "limber/shapes.h"
 #include "octree/octree_blade.h"
 #include "octree/octree_body.h"
+#include "skin/skin.h"
 #include "test/support/support.h"
 #include "world/in_step.h"
 
@@ -221,7 +222,7 @@ static void assert_same_body(lm_world *world, lmi_body *body)
     memcpy(regions, body->regions, body->region_count * sizeof *regions);
     memset(&body->octree->lanes, 0, sizeof lanes);
     bool *held = calloc(body->place_count, sizeof *held);
-    lmi_pins_mark(world, body, held);
+    lmi_pins_mark(world, body, false, held);
     assert_true(lmi_octree_body_weigh(world, body, held));
     assert_memory_equal(regions, body->regions, body->region_count * sizeof *regions);
     const lmi_octree_lanes *made = &body->octree->lanes;
@@ -438,6 +439,10 @@ static void skins_do_not_jump(void **context)
             jump = fmax(jump, ref_length(ref_sub(p, q)));
         }
         const lmi_skin *skin = &lmi_body_at(world, 0)->skin;
+        for (uint32_t k = 0; k < count; k++) { /* in single precision, as in double */
+            lm_dvec3 exact = dvec_add(lmi_body_at(world, 0)->origin, lmi_skin_vertex(lmi_body_at(world, 0), k));
+            assert_near(ref_length(ref_sub(to_double(after[k]), ref_v(exact.x, exact.y, exact.z))), 0.0, 3e-6);
+        }
         for (uint32_t k = 0; skin->fading && k < count; k++)
             end = fmax(end, ref_length(ref_v(skin->fading[k].x, skin->fading[k].y, skin->fading[k].z)));
         step = fmax(step, end / 15.0);

@@ -66,6 +66,14 @@ void snapshot_make_joints(lm_world *world)
     check(lm_joint_set_spring(world, spring, 5.0f, 0.5f));
     join(world, LM_JOINT_BALL, b, (lm_joint_end){.mover = crate, .anchor = {1.5, 0.6, 1.4}});
     join(world, LM_JOINT_HINGE, c, (lm_joint_end){.skeleton = bones, .bone = 1, .anchor = {1.5, 0.5, 0.5}});
+    check(lm_skeleton_set_mover(world, bones, 0, other)); /* crates carry particles */
+    lm_pin_def held = lm_pin_def_default();
+    lm_pin_id pin;
+    held.body = c;
+    held.particles = corner;
+    held.particle_count = 2;
+    held.mover = crate;
+    check(lm_pin_create(world, &held, &pin));
     join(world, LM_JOINT_DISTANCE, d, (lm_joint_end){.anchor = {4.5, 3.0, 0.0}});
     join(world, LM_JOINT_SLIDER, d, (lm_joint_end){.mover = told});
     join(world, LM_JOINT_HINGE, (lm_body_id){0, 0}, (lm_joint_end){.mover = other});
