@@ -4,6 +4,7 @@
 #include "validate/studies.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct standing {
@@ -35,7 +36,41 @@ static void set_mesh(const lm_shape_mesh *mesh, sampling kind, uint32_t particle
     }
 }
 
-static double height_of(const lm_body_info *info) { return info->upper.y - info->lower.y; }
+/* The body carries the mesh. */
+static lm_result add_skin(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh)
+{
+    lm_skin_def skin = lm_skin_def_default();
+    skin.kind = LM_SKIN_PARTICLES;
+    skin.vertices = mesh->vertices;
+    skin.vertex_count = mesh->vertex_count;
+    skin.triangles = mesh->triangles;
+    skin.triangle_count = mesh->triangle_count;
+    return lm_body_set_skin(world, body, &skin);
+}
+
+/* By how much of its height what was highest has come down over the floor (y = 0) or, where it is higher, the lowest of the mesh. Of
+ * the mesh turned as it is: ducks and teddies rock. */
+static double sag_of(const lm_shape_mesh *mesh, const lm_vec3 *at, const lm_pose *pose)
+{
+    double x = pose->rotation.x, y = pose->rotation.y, z = pose->rotation.z, w = pose->rotation.w;
+    double up[3] = {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)};
+    double low = INFINITY, high = -INFINITY, from = INFINITY, sinks = 0.0, count = 0.0;
+    for (int turn = 0; turn < 2; turn++) {
+        for (uint32_t n = 0; n < mesh->vertex_count; n++) {
+            lm_vec3 p = mesh->vertices[n];
+            double h = (double)p.x * up[0] + (double)p.y * up[1] + (double)p.z * up[2];
+            if (turn == 0) {
+                low = fmin(low, h);
+                high = fmax(high, h);
+                from = fmin(from, (double)at[n].y);
+            } else if (h > high - 0.03 * (high - low)) {
+                sinks += h - low - ((double)at[n].y - fmax(from, 0.0));
+                count += 1.0;
+            }
+        }
+    }
+    return sinks / count / (high - low);
+}
 
 static void stay_silent(lm_result result, const char *line, void *user) { (void)result, (void)line, (void)user; }
 
@@ -47,22 +82,26 @@ static bool stand(report *r, const lm_shape_mesh *mesh, sampling kind, uint32_t 
     lm_collider_def floor = lm_collider_def_default();
     lm_collider_id floor_id;
     lm_body_id body;
-    lm_body_info before;
+    lm_pose pose;
+    lm_vec3 *at = calloc(mesh->vertex_count, sizeof *at);
     world_def.workers = 1;
     world_def.log = (lm_log){stay_silent, NULL};
     set_mesh(mesh, kind, particles, &def);
     def.pose.position.y = 0.5 * size;
-    lm_result result = lm_world_create(&world_def, &world);
+    lm_result result = at ? lm_world_create(&world_def, &world) : LM_ERROR_MEMORY;
     result = result ? result : lm_collider_create(world, &floor, &floor_id);
     result = result ? result : lm_body_create(world, &def, &body);
-    result = result ? result : lm_body_get_info(world, body, &before);
+    result = result ? result : add_skin(world, body, mesh);
     for (int frame = 0; frame < 180 && result == LM_OK; frame++) {
         result = lm_world_step(world, 1.0 / 60.0);
     }
     result = result ? result : lm_body_get_info(world, body, &out->info);
-    out->sag = result ? 0.0 : 1.0 - height_of(&out->info) / height_of(&before);
+    result = result ? result : lm_body_get_pose(world, body, &pose);
+    result = result ? result : lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL);
+    out->sag = result ? 0.0 : sag_of(mesh, at, &pose);
     out->rests = result == LM_OK && (double)out->info.max_speed < 0.01 * size;
     lm_world_destroy(world);
+    free(at);
     return result == LM_OK || report_fail(r, "a default body could not be made: %s", lm_result_text(result));
 }
 

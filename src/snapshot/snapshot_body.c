@@ -277,7 +277,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_double(a, &body->swelling);
     visit_double(a, &body->spread);
     refuse_if(a, !(body->across >= 0.0 && body->across <= 1.0 && body->swelling >= 0.0 && body->swelling <= 1.0 &&
-                   body->spread >= 0.5 && body->spread <= 1.0));
+                   body->spread >= 0.2 && body->spread <= 1.0));
     refuse_if(a, !(body->volume > 0.0 && body->volume < 1e40 && body->height > 0.0 && body->height < 1e10 &&
                    body->square > 0.0 && body->square < 1e20));
     if (body->lattice) {

@@ -88,14 +88,14 @@ double lmi_elastic_square_of(const double covariance[9], lm_dvec3 off, double ma
 /* The same of a region that is a list of particles. */
 double lmi_elastic_square(const lmi_body *body, uint32_t region, lmi_elastic_shape *shape);
 
-/* `square` of a body whose regions were made: the least of theirs. Not for lattices. */
+/* `square` of a body whose regions were made: the least of theirs, but not far below their mean. Not for lattices. */
 double lmi_elastic_least(const lmi_region *regions, uint32_t count);
 
 /* The share of alpha with which a region pulls: that of lm_body_set_region_stiffness, and square/<x²>. */
 static inline double lmi_region_share(const lmi_body *body, const lmi_region *regions, uint32_t r)
 {
     double share = body->stiffness ? (double)body->stiffness[r] : 1.0;
-    return body->elastic && regions[r].square > 0.0 ? share * (body->square / regions[r].square) : share;
+    return body->elastic && regions[r].square > body->square ? share * (body->square / regions[r].square) : share;
 }
 
 /* Pascals; and what the material asks for, 1/s², of a region with <x²> = `square`. */

@@ -7,7 +7,9 @@
 
 #define N LMI_LOAD_LAYERS
 #define NOWHERE UINT16_MAX
-#define LEAST_FIRM 1e-3 /* a layer in which nothing bears is as firm as this share of the firmest */
+#define LEAST_FIRM 1e-3 /* a section in which nothing bears is as firm as this share of the firmest */
+#define BEYOND 0.125    /* of <x²> along a region of width 1: what a bend of its axis has beyond its best affine fit */
+#define TURNS 12        /* of the iteration for the load at which the body buckles */
 
 /* ---- where things are ---- */
 
@@ -16,6 +18,8 @@ static int cell_of(double at, double from, double to)
     double n = to > from ? (at - from) / (to - from) * N : 0.0;
     return n < 0.0 ? 0 : n < N - 1 ? (int)n : N - 1;
 }
+
+static double middle_of(int cell, double from, double to) { return from + (cell + 0.5) / N * (to - from); }
 
 static int layer_at(const lmi_load *load, double y) { return cell_of(y, load->lower.y, load->upper.y); }
 
@@ -58,20 +62,47 @@ static double mean_extent(const lmi_body *body)
     return body->region_count ? sum / body->region_count : 0.0;
 }
 
-static void add_particles(lmi_load *load, const lmi_body *body, double volume)
+/* What weighs: a tetrahedron, or a particle as the cell that it stands for. */
+typedef struct part {
+    lm_dvec3 at;
+    double mass, half; /* of a cube that reaches as far */
+    double own;        /* second moment along an axis, over its mass, about `at` */
+} part;
+
+static uint32_t part_count(const lmi_body *body) { return body->tet_count ? body->tet_count : body->particle_count; }
+
+static part tet_part(const lmi_body *body, uint32_t n)
 {
-    double mean = body->lattice ? 0.5 * (double)body->lattice->shape.spacing : 0.75 * mean_extent(body);
-    LMI_PARTICLES_EACH(body, n)
-    {
-        lm_dvec3 p = dmat_apply(&load->rotation, dvec_from(body->rest[n]));
-        double mass = body->mass[n] / body->total_mass;
-        double half = body->octree ? 0.5 * cube_root(volume * mass) : mean;
-        int layer = layer_at(load, p.y);
-        load->mass[layer] += mass;
-        load->x[layer] += mass * p.x;
-        load->z[layer] += mass * p.z;
-        fill(load, p, 1.05 * half); /* neighbours touch */
+    lm_dvec3 at[4], middle = lm_dvec3_zero();
+    double squares = 0.0;
+    for (int i = 0; i < 4; i++) {
+        at[i] = dvec_from(body->rest[body->tets[4 * (size_t)n + (size_t)i]]);
+        middle = dvec_add(middle, dvec_scale(at[i], 0.25));
     }
+    for (int i = 0; i < 4; i++) {
+        lm_dvec3 d = dvec_sub(at[i], middle);
+        squares += dvec_dot(d, d);
+    }
+    double six = fabs(dvec_dot(dvec_sub(at[1], at[0]), dvec_cross(dvec_sub(at[2], at[0]), dvec_sub(at[3], at[0]))));
+    return (part){middle, six / 6.0, sqrt(squares / 20.0), squares / 60.0};
+}
+
+static part part_of(const lmi_load *load, const lmi_body *body, uint32_t n)
+{
+    part p;
+    if (body->tet_count) {
+        p = tet_part(body, n);
+        p.mass /= load->volume;
+    } else {
+        uint32_t place = body->place[n];
+        p = (part){dvec_from(body->rest[place]), body->mass[place] / body->total_mass, load->half, load->own};
+        if (body->octree) {
+            p.half = 0.5 * cube_root(load->volume * p.mass);
+            p.own = p.half * p.half / 3.0;
+        }
+    }
+    p.at = dmat_apply(&load->rotation, p.at);
+    return p;
 }
 
 /* ---- sections ---- */
@@ -110,19 +141,24 @@ static void find_sections(lmi_load *load)
     }
 }
 
-static void add_meeting(lmi_load *load, uint16_t lower, uint16_t upper)
+static void add_meeting(lmi_load *load, uint16_t lower, uint16_t upper, double x, double z)
 {
-    for (uint32_t n = load->meeting_count; n-- > 0;) {
+    lmi_meeting *m = NULL;
+    for (uint32_t n = load->meeting_count; n-- > 0 && !m;) {
         if (load->meetings[n].lower == lower && load->meetings[n].upper == upper) {
-            load->meetings[n].area += 1.0;
-            return;
-        }
-        if (load->sections[load->meetings[n].lower].layer != load->sections[lower].layer) {
+            m = &load->meetings[n];
+        } else if (load->sections[load->meetings[n].lower].layer != load->sections[lower].layer) {
             break;
         }
     }
-    if (load->meeting_count < LMI_LOAD_MEETINGS) {
-        load->meetings[load->meeting_count++] = (lmi_meeting){lower, upper, 1.0};
+    if (!m && load->meeting_count < LMI_LOAD_MEETINGS) {
+        m = &load->meetings[load->meeting_count++];
+        *m = (lmi_meeting){.lower = lower, .upper = upper};
+    }
+    if (m) {
+        m->area += 1.0;
+        m->at[0] += x;
+        m->at[1] += z;
     }
 }
 
@@ -132,41 +168,9 @@ static void find_meetings(lmi_load *load)
         int y = i / (N * N), z = i / N % N, x = i % N;
         uint16_t lower = load->cells[y][z][x], upper = load->cells[y + 1][z][x];
         if (lower && upper) {
-            add_meeting(load, (uint16_t)(lower - 1), (uint16_t)(upper - 1));
+            add_meeting(load, (uint16_t)(lower - 1), (uint16_t)(upper - 1), middle_of(x, load->lower.x, load->upper.x),
+                        middle_of(z, load->lower.z, load->upper.z));
         }
-    }
-}
-
-void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation, double volume)
-{
-    memset(load, 0, sizeof *load);
-    load->rotation = *rotation;
-    load->lower = dvec(INFINITY, INFINITY, INFINITY);
-    load->upper = dvec(-INFINITY, -INFINITY, -INFINITY);
-    LMI_PARTICLES_EACH(body, n)
-    {
-        lm_dvec3 p = dmat_apply(rotation, dvec_from(body->rest[n]));
-        load->lower = dvec(fmin(load->lower.x, p.x), fmin(load->lower.y, p.y), fmin(load->lower.z, p.z));
-        load->upper = dvec(fmax(load->upper.x, p.x), fmax(load->upper.y, p.y), fmax(load->upper.z, p.z));
-    }
-    add_particles(load, body, volume);
-    find_sections(load);
-    find_meetings(load);
-}
-
-/* ---- regions ---- */
-
-/* R C R^T */
-static void turned(const dmat3 *rotation, const double covariance[9], double out[9])
-{
-    double half[9];
-    for (int i = 0; i < 9; i++) {
-        const double *row = rotation->m[i / 3], *c = covariance + i % 3;
-        half[i] = row[0] * c[0] + row[1] * c[3] + row[2] * c[6];
-    }
-    for (int i = 0; i < 9; i++) {
-        const double *a = half + 3 * (i / 3), *row = rotation->m[i % 3];
-        out[i] = a[0] * row[0] + a[1] * row[1] + a[2] * row[2];
     }
 }
 
@@ -188,27 +192,93 @@ static lmi_section *section_near(lmi_load *load, int layer, int z, int x)
     return (lmi_section *)found;
 }
 
+/* Something that reaches up and down over several layers: next_section gives the section of each and the share that lies there. */
+typedef struct reach {
+    int layer, last, x, z;
+    double from, to;
+} reach;
+
+static reach reach_of(const lmi_load *load, lm_dvec3 p, double half)
+{
+    double low = load->lower.y, high = load->upper.y;
+    half = fmax(half, 0.5 * (high - low) / N);
+    reach r = {.from = fmax(p.y - half, low), .to = fmin(p.y + half, high)};
+    r.layer = layer_at(load, r.from);
+    r.last = layer_at(load, r.to);
+    r.x = cell_of(p.x, load->lower.x, load->upper.x);
+    r.z = cell_of(p.z, load->lower.z, load->upper.z);
+    return r;
+}
+
+static lmi_section *next_section(lmi_load *load, reach *r, double *share)
+{
+    double height = (load->upper.y - load->lower.y) / N, below = load->lower.y + r->layer * height;
+    *share = fmax(fmin(r->to, below + height) - fmax(r->from, below), 0.0) / (r->to - r->from);
+    return section_near(load, r->layer++, r->z, r->x);
+}
+
+static void add_part(lmi_load *load, const part *p)
+{
+    double share;
+    for (reach r = reach_of(load, p->at, p->half); r.layer <= r.last;) {
+        lmi_section *s = next_section(load, &r, &share);
+        share *= p->mass;
+        if (s) {
+            s->mass += share;
+            s->side += share * 2.0 * p->half;
+            s->middle[0] += share * p->at.x;
+            s->middle[1] += share * p->at.z;
+            s->j[0] += share * (p->at.x * p->at.x + p->own);
+            s->j[1] += share * p->at.x * p->at.z;
+            s->j[2] += share * (p->at.z * p->at.z + p->own);
+        }
+    }
+}
+
+void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation, double volume)
+{
+    double spacing = body->lattice ? (double)body->lattice->shape.spacing : mean_extent(body);
+    memset(load, 0, sizeof *load);
+    load->rotation = *rotation;
+    load->beyond = body->octree ? 0.0 : BEYOND * body->spread;
+    load->volume = volume;
+    load->dents = body->octree != NULL;
+    load->half = (body->lattice ? 0.5 : 0.75) * spacing;
+    load->own = body->lattice ? -spacing * spacing / 6.0 : 0.0; /* masses at the corners of cells have too much */
+    load->lower = dvec(INFINITY, INFINITY, INFINITY);
+    load->upper = dvec(-INFINITY, -INFINITY, -INFINITY);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        lm_dvec3 p = dmat_apply(rotation, dvec_from(body->rest[n]));
+        load->lower = dvec(fmin(load->lower.x, p.x), fmin(load->lower.y, p.y), fmin(load->lower.z, p.z));
+        load->upper = dvec(fmax(load->upper.x, p.x), fmax(load->upper.y, p.y), fmax(load->upper.z, p.z));
+    }
+    for (uint32_t n = 0; n < part_count(body); n++) {
+        part p = part_of(load, body, n);
+        fill(load, p.at, 1.05 * p.half); /* neighbours touch */
+    }
+    find_sections(load);
+    find_meetings(load);
+    for (uint32_t n = 0; n < part_count(body); n++) {
+        part p = part_of(load, body, n);
+        add_part(load, &p);
+    }
+}
+
 void lmi_load_add(lmi_load *load, double mass, lm_dvec3 centre, const double covariance[9], double whole)
 {
-    double c[9], low = load->lower.y, high = load->upper.y, height = (high - low) / N;
-    lm_dvec3 p = dmat_apply(&load->rotation, centre);
-    turned(&load->rotation, covariance, c);
-    load->regions += mass;
+    const double *up = load->rotation.m[1], *c = covariance;
+    double tall = fmax(up[0] * (c[0] * up[0] + (c[1] + c[3]) * up[1]) + up[1] * (c[4] * up[1] + (c[5] + c[7]) * up[2]) +
+                           up[2] * (c[8] * up[2] + (c[2] + c[6]) * up[0]),
+                       0.0);
+    double share;
     /* A region of even mass with this second moment reaches so far up and down. */
-    double reach = fmax(sqrt(3.0 * fmax(c[4], 0.0)), 0.5 * height), firm = mass * fmin(fmax(c[4], 0.0) / whole, 1.0);
-    double from = fmax(p.y - reach, low), to = fmin(p.y + reach, high);
-    int x = cell_of(p.x, load->lower.x, load->upper.x), z = cell_of(p.z, load->lower.z, load->upper.z);
-    for (int n = layer_at(load, from); n <= layer_at(load, to) && to > from; n++) {
-        double below = low + n * height;
-        double share = fmax(fmin(to, below + height) - fmax(from, below), 0.0) / (to - from) * firm;
-        lmi_section *s = section_near(load, n, z, x);
+    for (reach r = reach_of(load, dmat_apply(&load->rotation, centre), sqrt(3.0 * tall)); r.layer <= r.last;) {
+        lmi_section *s = next_section(load, &r, &share);
         if (s) {
-            s->bearing.firm += share;
-            s->bearing.x += share * p.x;
-            s->bearing.z += share * p.z;
-            s->bearing.xx += share * (p.x * p.x + c[0]);
-            s->bearing.xz += share * (p.x * p.z + c[2]);
-            s->bearing.zz += share * (p.z * p.z + c[8]);
+            s->seen += share * mass;
+            s->firm += share * mass * fmin(tall / whole, 1.0);
+            s->tall += share * mass * tall;
         }
     }
 }
@@ -243,103 +313,237 @@ static uint16_t find_ways(lmi_load *load)
     return farthest;
 }
 
-static void pass_loads(lmi_load *load)
+/* The ends of a meeting: that which is nearer to the ground is `to`. False where nothing goes through it. */
+static bool ends_of(lmi_load *load, const lmi_meeting *m, lmi_section **from, lmi_section **to)
 {
-    uint16_t farthest = find_ways(load);
+    lmi_section *a = &load->sections[m->lower], *b = &load->sections[m->upper];
+    *from = a->far > b->far ? a : b;
+    *to = a->far > b->far ? b : a;
+    return (*from)->far != NOWHERE && (*from)->far != (*to)->far;
+}
+
+/* What sections are made of, for each metre of height. */
+static bool measure(lmi_load *load, double dy)
+{
+    double firmest = 0.0, widest = 0.0, seen = 0.0, firm = 0.0, tall = 0.0;
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        seen += load->sections[n].seen;
+        firm += load->sections[n].firm;
+        tall += load->sections[n].tall;
+    }
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        lmi_section *s = &load->sections[n];
+        bool known = s->seen > 0.0;
+        double share = known ? s->firm / s->seen : firm / seen, beyond = known ? s->tall / s->seen : tall / seen;
+        for (int i = 0; i < 2; i++) {
+            s->middle[i] = s->mass > 0.0 ? s->middle[i] / s->mass : 0.0;
+            s->at[i] = s->middle[i];
+        }
+        s->j[0] = fmax(s->j[0] - s->mass * s->at[0] * s->at[0], 0.0);
+        s->j[2] = fmax(s->j[2] - s->mass * s->at[1] * s->at[1], 0.0);
+        s->j[1] = s->j[1] - s->mass * s->at[0] * s->at[1];
+        for (int i = 0; i < 3; i++) {
+            s->j[i] = share / dy * (s->j[i] + (i == 1 ? 0.0 : s->mass * load->beyond * beyond));
+        }
+        s->firm = share * s->mass / dy;
+        s->gives = s->layer == 0 && load->dents && s->side > 0.0 ? dy * beyond / s->side : 0.0;
+        firmest = fmax(firmest, s->firm);
+        widest = fmax(widest, s->j[0] + s->j[2]);
+    }
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        lmi_section *s = &load->sections[n];
+        s->firm = fmax(s->firm, LEAST_FIRM * firmest);
+        s->j[0] += LEAST_FIRM * LEAST_FIRM * widest;
+        s->j[2] += LEAST_FIRM * LEAST_FIRM * widest;
+        s->j[1] *= s->j[1] * s->j[1] < 0.9 * s->j[0] * s->j[2] ? 1.0 : 0.0;
+    }
+    return seen > 0.0 && firmest > 0.0 && widest > 0.0;
+}
+
+/* The middle of where each section meets those that bear it. */
+static void find_supports(lmi_load *load)
+{
+    lmi_section *from, *to;
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        load->sections[n].meets[0] = load->sections[n].meets[1] = 0.0;
+    }
     for (uint32_t n = 0; n < load->meeting_count; n++) {
-        lmi_section *a = &load->sections[load->meetings[n].lower], *b = &load->sections[load->meetings[n].upper];
-        if (a->far != NOWHERE && a->far != b->far) {
-            (a->far > b->far ? a : b)->passed += load->meetings[n].area;
+        const lmi_meeting *m = &load->meetings[n];
+        for (int i = 0; i < 2 && ends_of(load, m, &from, &to); i++) {
+            from->meets[i] += m->area / from->passed * m->at[i];
+        }
+    }
+}
+
+/* How much of a section's turning goes into bending what bears it: legs that stand apart are pressed and pulled instead. */
+static void find_ties(lmi_load *load)
+{
+    lmi_section *from, *to;
+    for (uint32_t n = 0; n < load->meeting_count; n++) {
+        lmi_meeting *m = &load->meetings[n];
+        m->at[0] /= m->area;
+        m->at[1] /= m->area;
+        if (ends_of(load, m, &from, &to)) {
+            from->passed += m->area;
+            from->stands = from->stands || from->layer > to->layer;
+        }
+    }
+    find_supports(load);
+    for (uint32_t n = 0; n < load->meeting_count; n++) {
+        const lmi_meeting *m = &load->meetings[n];
+        for (int i = 0; i < 2 && ends_of(load, m, &from, &to); i++) {
+            double d = m->at[i] - from->meets[i];
+            from->tied[i] += m->area * d * d;
+            from->bends[i] += m->area * to->j[2 * i] / to->firm;
         }
     }
     for (uint32_t n = 0; n < load->section_count; n++) {
-        load->sections[n].load = load->sections[n].bearing.firm;
+        lmi_section *s = &load->sections[n];
+        for (int i = 0; i < 2; i++) {
+            s->bends[i] = s->passed > 0.0 ? s->bends[i] / (s->bends[i] + s->tied[i]) : 1.0;
+        }
+    }
+}
+
+/* Passes on what comes through each section, with its first moments. */
+static void pass_loads(lmi_load *load, uint16_t farthest)
+{
+    lmi_section *from, *to;
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        lmi_section *s = &load->sections[n];
+        s->load = s->mass;
+        s->moment[0] = s->mass * s->at[0];
+        s->moment[1] = s->mass * s->at[1];
     }
     for (uint16_t far = farthest; far > 0; far--) {
         for (uint32_t n = 0; n < load->meeting_count; n++) {
-            lmi_section *a = &load->sections[load->meetings[n].lower], *b = &load->sections[load->meetings[n].upper];
-            lmi_section *from = a->far > b->far ? a : b, *to = a->far > b->far ? b : a;
-            if (from->far == far && to->far + 1 == far) {
-                to->load += from->load * load->meetings[n].area / from->passed;
+            const lmi_meeting *m = &load->meetings[n];
+            if (ends_of(load, m, &from, &to) && from->far == far) {
+                double share = m->area / from->passed;
+                to->load += share * from->load;
+                for (int i = 0; i < 2; i++) {
+                    double turns = from->moment[i] - from->load * from->meets[i];
+                    to->moment[i] += share * (from->load * m->at[i] + from->bends[i] * turns);
+                }
             }
         }
     }
 }
 
-/* What bears in each layer. */
-static void find_bearings(lmi_load *load, lmi_bearing layers[N])
+/* Bends a section by what comes through it. */
+static void bend(lmi_section *s, double dy)
 {
-    double most[N] = {0};
-    memset(layers, 0, N * sizeof *layers);
-    pass_loads(load);
-    for (uint32_t n = 0; n < load->section_count; n++) {
-        const lmi_section *s = &load->sections[n];
-        most[s->layer] = s->bearing.firm > 0.0 ? fmax(most[s->layer], s->load / s->bearing.firm) : most[s->layer];
+    double x = s->moment[0] - s->load * s->at[0], z = s->moment[1] - s->load * s->at[1];
+    double per = dy / (s->j[0] * s->j[2] - s->j[1] * s->j[1]);
+    double turn[2] = {per * (s->j[2] * x - s->j[1] * z), per * (s->j[0] * z - s->j[1] * x)};
+    s->sinks += s->load / s->firm * dy + s->load * s->gives;
+    for (int i = 0; i < 2 && s->stands; i++) {
+        s->lean[i] += turn[i];
+        s->aside[i] += 0.5 * turn[i] * dy;
+        s->steep += 0.5 * s->lean[i] * s->lean[i] * dy;
     }
+}
+
+/* How sections sink, lean and move aside under what comes through them, from the ground on. */
+static void deform(lmi_load *load, uint16_t farthest, double dy)
+{
+    lmi_section *s, *t;
     for (uint32_t n = 0; n < load->section_count; n++) {
-        const lmi_section *s = &load->sections[n];
-        const lmi_bearing *b = &s->bearing;
-        lmi_bearing *l = &layers[s->layer];
-        if (b->firm > 0.0) {
-            double share = s->load / b->firm / most[s->layer];
-            l->firm += share * b->firm;
-            l->x += share * b->x;
-            l->z += share * b->z;
-            l->xx += share * b->xx;
-            l->xz += share * b->xz;
-            l->zz += share * b->zz;
+        s = &load->sections[n];
+        s->sinks = s->tips = s->steep = s->lean[0] = s->lean[1] = s->aside[0] = s->aside[1] = 0.0;
+    }
+    for (uint16_t far = 0; far <= farthest; far++) {
+        for (uint32_t n = 0; n < load->meeting_count; n++) {
+            const lmi_meeting *m = &load->meetings[n];
+            if (ends_of(load, m, &s, &t) && s->far == far) {
+                double share = m->area / s->passed, up = s->layer > t->layer ? dy : -dy;
+                s->sinks += share * t->sinks;
+                s->tips += share * t->tips;
+                s->steep += share * t->steep;
+                for (int i = 0; i < 2; i++) {
+                    s->lean[i] += share * s->bends[i] * t->lean[i];
+                    s->aside[i] += share * (t->aside[i] + up * t->lean[i]);
+                    s->tips += share * t->lean[i] * (s->at[i] - t->at[i]);
+                }
+            }
+        }
+        for (uint32_t n = 0; n < load->section_count; n++) {
+            if (load->sections[n].far == far) {
+                bend(&load->sections[n], dy);
+            }
         }
     }
 }
 
 /* ---- the column ---- */
 
-/* The least second moment across of what bears in a layer, about its middle. */
-static double least_moment(const lmi_bearing *l)
+/* e/g below which the body buckles: the largest share of a sideways shape that comes back as what its own weight, moved aside by
+ * it, bends. By iteration, from a body that leans. */
+static double buckling_of(lmi_load *load, uint16_t farthest, double dy)
 {
-    double xx = l->xx - l->x * l->x / l->firm, zz = l->zz - l->z * l->z / l->firm, xz = l->xz - l->x * l->z / l->firm;
-    double apart = 0.5 * (xx - zz);
-    return fmax(0.5 * (xx + zz) - sqrt(apart * apart + xz * xz), 0.0);
+    lmi_section *from, *to;
+    double found = 0.0;
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        load->sections[n].aside[0] = load->sections[n].aside[1] = 1.0 + load->sections[n].layer;
+    }
+    for (int turn = 0; turn < TURNS; turn++) {
+        double square = 0.0;
+        for (uint32_t n = 0; n < load->section_count; n++) {
+            const lmi_section *s = &load->sections[n];
+            square += s->mass * (s->aside[0] * s->aside[0] + s->aside[1] * s->aside[1]);
+        }
+        for (uint32_t n = 0; n < load->section_count; n++) {
+            lmi_section *s = &load->sections[n];
+            s->at[0] = square > 0.0 ? s->aside[0] / sqrt(square) : 0.0;
+            s->at[1] = square > 0.0 ? s->aside[1] / sqrt(square) : 0.0;
+        }
+        for (uint32_t n = 0; n < load->meeting_count; n++) {
+            lmi_meeting *m = &load->meetings[n];
+            for (int i = 0; i < 2 && ends_of(load, m, &from, &to); i++) {
+                m->at[i] = to->at[i];
+            }
+        }
+        find_supports(load);
+        pass_loads(load, farthest);
+        deform(load, farthest, dy);
+        found = 0.0;
+        for (uint32_t n = 0; n < load->section_count; n++) {
+            const lmi_section *s = &load->sections[n];
+            found += s->mass * (s->at[0] * s->aside[0] + s->at[1] * s->aside[1]);
+        }
+    }
+    return fmax(found, 0.0);
 }
 
 double lmi_load_column(lmi_load *load, double height)
 {
-    const double tall = load->upper.y - load->lower.y, dy = tall / N, per = 1.0 / (load->regions * dy);
-    double firmest = 0.0, widest = 0.0, k[N], j[N], above[N];
-    lmi_bearing layers[N];
-    find_bearings(load, layers);
-    for (int n = 0; n < N; n++) {
-        j[n] = layers[n].firm > 0.0 ? least_moment(&layers[n]) : 0.0;
-        firmest = fmax(firmest, layers[n].firm);
-        widest = fmax(widest, j[n]);
-    }
-    if (!(firmest > 0.0 && widest > 0.0)) {
+    const double tall = load->upper.y - load->lower.y, dy = tall / N, asked = (double)LM_DEFAULT_SAG * tall;
+    double sinks = 0.0, tips = 0.0, steep = 0.0;
+    uint16_t farthest = find_ways(load), top = 0;
+    if (!measure(load, dy)) {
         return height;
     }
-    double mass = 0.0, x = 0.0, z = 0.0, moment = 0.0, sinks = 0.0;
-    for (int n = N - 1; n >= 0; n--) {
-        const lmi_bearing *l = &layers[n];
-        double firm = fmax(l->firm, LEAST_FIRM * firmest) * per, aside = 0.0;
-        j[n] = fmax(j[n], LEAST_FIRM * LEAST_FIRM * widest) * per;
-        above[n] = mass + 0.5 * load->mass[n]; /* the middle of the layer */
-        moment += above[n] * dy;
-        x += 0.5 * load->x[n], z += 0.5 * load->z[n];
-        if (l->firm > 0.0 && above[n] > 0.0) {
-            double dx = x / above[n] - l->x / l->firm, dz = z / above[n] - l->z / l->firm;
-            aside = dx * dx + dz * dz;
+    find_ties(load);
+    pass_loads(load, farthest);
+    deform(load, farthest, dy);
+    for (uint32_t n = 0; n < load->section_count; n++) { /* from the ground to the top */
+        const lmi_section *s = &load->sections[n];
+        bool higher = s->far != NOWHERE && s->mass > 0.0 && s->layer > top;
+        top = higher ? s->layer : top;
+        if (higher || (s->far != NOWHERE && s->layer == top)) {
+            sinks = fmax(higher ? 0.0 : sinks, s->sinks);
+            tips = fmax(higher ? 0.0 : tips, s->tips);
+            steep = fmax(higher ? 0.0 : steep, s->steep);
         }
-        sinks += above[n] * (1.0 / firm + aside / j[n]) * dy;
-        k[n] = moment / j[n];
-        mass += load->mass[n];
-        x += 0.5 * load->x[n], z += 0.5 * load->z[n];
     }
-    double slope = 0.0, weight = 0.0, bending = 0.0;
-    for (int n = 0; n < N; n++) {
-        slope += 0.5 * k[n] * dy;
-        weight += above[n] * slope * slope;
-        bending += j[n] * k[n] * k[n];
-        slope += 0.5 * k[n] * dy;
+    double buckles = buckling_of(load, farthest, dy), e = LMI_LOAD_SAFE * buckles + 1e-9 * sinks / asked;
+    for (int turn = 0; turn < 100; turn++) { /* by Newton's method, from below */
+        double d = e - buckles, more = sinks / e + tips / d + steep / (d * d) - asked;
+        if (more <= 1e-9 * asked) {
+            break;
+        }
+        e += more / (sinks / (e * e) + tips / (d * d) + 2.0 * steep / (d * d * d));
     }
-    double column = 2.0 * sinks / tall + LMI_LOAD_SAFE * weight / bending;
+    double column = 2.0 * (double)LM_DEFAULT_SAG * e;
     return column < LMI_LOAD_MOST * height ? column : LMI_LOAD_MOST * height;
 }

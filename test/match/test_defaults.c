@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define REST_FRAMES 180 /* three seconds */
+
 static bool is_long = false;
 
 typedef struct stance {
@@ -56,7 +58,7 @@ static void use_mesh(lm_body_def *def, const lm_shape_mesh *mesh, int kind, uint
         def->octree.vertex_count = mesh->vertex_count;
         def->octree.triangles = mesh->triangles;
         def->octree.triangle_count = mesh->triangle_count;
-        def->octree.levels = 1;
+        def->octree.particles = particles;
     } else {
         def->tets.vertices = mesh->vertices;
         def->tets.vertex_count = mesh->vertex_count;
@@ -66,24 +68,21 @@ static void use_mesh(lm_body_def *def, const lm_shape_mesh *mesh, int kind, uint
     }
 }
 
-/* The side of even cells of which about so many fill the mesh. */
-static double side_of(const lm_shape_mesh *mesh, uint32_t cells)
+static double lowest_of(const lm_shape_mesh *mesh)
 {
-    double six = 0.0;
-    for (uint32_t n = 0; n < mesh->triangle_count; n++) {
-        lm_vec3 a = mesh->vertices[mesh->triangles[3 * n]], b = mesh->vertices[mesh->triangles[3 * n + 1]],
-                c = mesh->vertices[mesh->triangles[3 * n + 2]];
-        six += (double)(a.x * (b.y * c.z - b.z * c.y) + a.y * (b.z * c.x - b.x * c.z) + a.z * (b.x * c.y - b.y * c.x));
-    }
-    return cbrt(fabs(six) / 6.0 / cells);
+    double low = INFINITY;
+    for (uint32_t n = 0; n < mesh->vertex_count; n++) low = fmin(low, (double)mesh->vertices[n].y);
+    return low;
 }
 
-/* How tall the mesh is that the body carries, over how tall it would be turned as it is but not deformed: what stands on something
- * round rocks and rolls. */
-static double height_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh)
+/* By how much of its height what was highest has come down, over the floor or, where it is higher, the lowest of the mesh: the mean of
+ * what lies within three percent of its top. Of a mesh turned as it is: what stands on something round rocks and rolls. What is
+ * held does not: that it leans counts. */
+static double sag_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh, bool held)
 {
     lm_vec3 *at = calloc(mesh->vertex_count, sizeof *at);
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    double *height = calloc(mesh->vertex_count, sizeof *height);
+    double low = INFINITY, high = -INFINITY, from = INFINITY, sinks = 0.0, count = 0.0;
     lm_pose pose;
     assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
     assert_ok(lm_body_get_pose(world, body, &pose));
@@ -91,18 +90,15 @@ static double height_of(lm_world *world, lm_body_id body, const lm_shape_mesh *m
     double up[3] = {2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)};
     for (uint32_t n = 0; n < mesh->vertex_count; n++) {
         lm_vec3 p = mesh->vertices[n];
-        double h[2] = {(double)at[n].y, (double)p.x * up[0] + (double)p.y * up[1] + (double)p.z * up[2]};
-        for (int i = 0; i < 2; i++) low[i] = fmin(low[i], h[i]), high[i] = fmax(high[i], h[i]);
+        height[n] = held ? (double)p.y : (double)p.x * up[0] + (double)p.y * up[1] + (double)p.z * up[2];
+        low = fmin(low, height[n]), high = fmax(high, height[n]), from = fmin(from, (double)at[n].y);
     }
+    from = fmax(from, lowest_of(mesh));
+    for (uint32_t n = 0; n < mesh->vertex_count; n++)
+        if (height[n] > high - 0.03 * (high - low)) sinks += height[n] - low - ((double)at[n].y - from), count += 1.0;
     free(at);
-    return (high[0] - low[0]) / (high[1] - low[1]);
-}
-
-static double lowest_of(const lm_shape_mesh *mesh)
-{
-    double low = INFINITY;
-    for (uint32_t n = 0; n < mesh->vertex_count; n++) low = fmin(low, (double)mesh->vertices[n].y);
-    return low;
+    free(height);
+    return sinks / count / (high - low);
 }
 
 /* A body of the mesh of which nothing else is said, with the mesh for a skin, on a floor. */
@@ -111,7 +107,6 @@ static lm_body_id put_on_floor(lm_world *world, const lm_shape_mesh *mesh, int k
     lm_body_def def = lm_body_def_default();
     def.mask = 0;
     use_mesh(&def, mesh, kind, particles);
-    if (kind == 1) def.octree.spacing = (float)side_of(mesh, particles);
     lm_body_id body = make_body(world, &def);
     lm_skin_def skin = lm_skin_def_default();
     skin.kind = LM_SKIN_PARTICLES;
@@ -146,16 +141,18 @@ static void lay_down(lm_shape_mesh *mesh)
     }
 }
 
-/* Pins the lowest three percent. */
+/* Pins the lowest three percent; of an octree what has a cell that reaches into them. */
 static void hold_foot(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh, double height)
 {
     uint32_t count = info_of(world, body).particles, held_count = 0, *held = calloc(count, sizeof *held);
     lm_vec3 *rest = calloc(count, sizeof *rest);
     double low = lowest_of(mesh);
+    float *sides = calloc(count, sizeof *sides);
     assert_ok(lm_body_get_rest_positions(world, body, rest));
+    if (info_of(world, body).octree_nodes) assert_ok(lm_body_get_cells(world, body, sides));
     for (double share = 0.03; held_count == 0; share += 0.03)
         for (uint32_t n = 0; n < count; n++)
-            if ((double)rest[n].y <= low + share * height) held[held_count++] = n;
+            if ((double)rest[n].y - 0.5 * (double)sides[n] <= low + share * height) held[held_count++] = n;
     lm_pin_def pin = lm_pin_def_default();
     lm_pin_id id;
     pin.body = body;
@@ -163,24 +160,20 @@ static void hold_foot(lm_world *world, lm_body_id body, const lm_shape_mesh *mes
     pin.particle_count = held_count;
     assert_ok(lm_pin_create(world, &pin, &id));
     free(held);
+    free(sides);
     free(rest);
 }
 
-/* Three seconds, or until nothing has changed for a quarter of one: what has come to rest stays so. */
-static outcome wait_for_rest(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh)
+/* Three seconds: what is near to buckling falls slowly, so that nothing less will do. */
+static outcome wait_for_rest(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh, bool held)
 {
-    double heights[181] = {1.0};
-    int n = 0;
-    while (n < 180) {
+    double sags[REST_FRAMES + 1] = {0.0};
+    for (int n = 1; n <= REST_FRAMES; n++) {
         assert_ok(lm_world_step(world, FRAME));
-        heights[++n] = height_of(world, body, mesh);
-        bool still = n >= 60;
-        for (int k = 1; still && k <= 30; k++) still = fabs(heights[n - k] - heights[n]) < 2e-4;
-        if (still) break;
+        if (n >= REST_FRAMES - 30) sags[n] = sag_of(world, body, mesh, held);
     }
-    outcome o = {.sag = 1.0 - heights[n], .info = info_of(world, body)};
-    for (int k = 1; k <= 30; k++) o.change = fmax(o.change, fabs(heights[n - k] - heights[n]));
-
+    outcome o = {.sag = sags[REST_FRAMES], .info = info_of(world, body)};
+    for (int k = 1; k <= 30; k++) o.change = fmax(o.change, fabs(sags[REST_FRAMES - k] - o.sag));
     return o;
 }
 
@@ -202,7 +195,7 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     assert_ok(lm_world_create(&world_def, &world));
     lm_body_id body = put_on_floor(world, &mesh, kind, particles);
     if (s->held) hold_foot(world, body, &mesh, (double)shape.size.y), fill_with_air(world, size);
-    outcome o = wait_for_rest(world, body, &mesh);
+    outcome o = wait_for_rest(world, body, &mesh, s->held);
     o.speed = (double)o.info.max_speed / (double)shape.size.y;
     printf("%-8s %-7s %6g m, %5u particles, %3u substeps: sinks by %.2f %%, at last by %.3f %%, speed %.4f%s\n",
            s->name, kinds[kind], size, o.info.particles, o.info.substeps_needed, 100.0 * o.sag, 100.0 * o.change,
@@ -213,36 +206,36 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     return o;
 }
 
-/* What is known to be outside of 1 to 8 %. An octree of a torus hardly sinks, and why is not known. The stem of a flower is one or two
- * cells thick: what is thinner than its regions is no beam, and buckles. Ankles and wrists are stiffened so that they do not.
- * A liver rolls on its back. */
+/* What is known to be outside of 1 to 8 %. A petal of a flower is its top, and goes up where the head leans. Infants are so
+ * slender in the ankle that they hardly bear what makes them sink by 1 %. The regions of an octree are an eighth of the body wide
+ * unless it says otherwise: stems, wrists and necks that are thinner bend less than beams, and wheels and vessels that stand on the
+ * floor with a few cells are pressed into it. The raised arm of a statue goes out level from the shoulder, within a layer, where its
+ * bending is not seen: of 20,000 particles in tetrahedra it comes down. */
 static const struct known {
     const char *name;
     int kind; /* -1: any */
     double least, most;
-    bool limited; /* by LM_MAX_SAG_SUBSTEPS, of a centimetre */
-} known[] = {{"torus", 1, 0.003, 0.08, false},
-             {"hand", 1, 0.005, 0.08, false},
-             {"infant", -1, 0.005, 0.08, false},
-             {"liver", -1, -0.01, 0.08, false},
-             {"flower", -1, -0.02, 0.45, true}};
+} known[] = {{"infant", -1, 0.004, 0.08}, {"flower", -1, -0.02, 0.08}, {"hand", 1, 0.007, 0.08},
+             {"liver", 1, 0.01, 0.13},    {"car", 1, 0.01, 0.11},      {"statue", 2, 0.01, 0.14}};
 
 static void check(const stance *s, int kind, double size, uint32_t particles)
 {
-    static const char *const rocking[] = {"sphere", "penguin", "duck", "teddy", "liver", "infant", "flower"};
+    static const char *const rocking[] = {"sphere", "penguin", "duck", "teddy", "liver", "car", "infant", "flower"};
     double least = 0.01, most = 0.08, moves = 0.005;
-    bool limited = false;
     for (size_t n = 0; n < sizeof known / sizeof known[0]; n++)
         if (strcmp(known[n].name, s->name) == 0 && (known[n].kind < 0 || known[n].kind == kind))
-            least = known[n].least, most = known[n].most, limited = known[n].limited;
+            least = known[n].least, most = known[n].most;
     for (size_t n = 0; n < sizeof rocking / sizeof rocking[0]; n++)
-        if (strcmp(rocking[n], s->name) == 0) moves = 0.035; /* as a whole, which nothing damps */
+        if (strcmp(rocking[n], s->name) == 0) moves = 0.05; /* as a whole, which nothing damps */
     if (size > 10.0) moves = fmax(moves, 0.015);
     outcome o = stand(s, kind, size, particles);
+    if (o.info.stiffness_limited) { /* and the log says so: what is slender falls where a tenth is missing */
+        assert_true(o.info.substeps_needed > LM_MAX_SAG_SUBSTEPS);
+        return;
+    }
     assert_at_most(o.sag, most);
     assert_at_most(least, o.sag);
     assert_at_most(o.change, moves);
-    assert_true(limited || !o.info.stiffness_limited);
 }
 
 static void bodies_of_which_nothing_is_said_stand_up(void **context)
@@ -254,6 +247,29 @@ static void bodies_of_which_nothing_is_said_stand_up(void **context)
                 for (int count = 0; count < 3; count++)
                     if (is_long || (count == 0 && (s + (size_t)(kind + size)) % 3 == 0))
                         check(&shapes[s], kind, sizes[size], counts[count]);
+}
+
+/* A slender column is given 1.4 times the modulus at which it would buckle under its weight: rho g A L³ = 7.84 E I. */
+static void columns_do_not_buckle(void **context)
+{
+    (void)context;
+    const double thick = 0.15, buckles = 9.81 * 12.0 / (7.84 * thick * thick);
+    lm_shape_def shape = lm_shape_def_default();
+    shape.size = (lm_vec3){(float)thick, 1.0f, (float)thick};
+    lm_shape_mesh mesh;
+    assert_ok(lm_shape_make_mesh(&shape, &mesh));
+    for (int kind = 0; kind < 3; kind += 2) {
+        lm_world_def world_def = lm_world_def_default();
+        lm_world *world;
+        assert_ok(lm_world_create(&world_def, &world));
+        lm_body_id body = put_on_floor(world, &mesh, kind, 3000);
+        lm_body_info info = info_of(world, body);
+        double share = (double)info.young / (double)info.density / (1.4 * buckles);
+        print_message("a column of %s: %.3f of what theory says\n", kinds[kind], share);
+        assert_near(share, 0.92, 0.07);
+        lm_world_destroy(world);
+    }
+    lm_shape_mesh_free(&mesh);
 }
 
 static bool is_asked(int argc, char **argv, int n, const char *name)
@@ -282,6 +298,7 @@ int main(int argc, char **argv)
         return 0;
     }
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bodies_of_which_nothing_is_said_stand_up)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(columns_do_not_buckle),
+                                       cmocka_unit_test(bodies_of_which_nothing_is_said_stand_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * Where a body comes to rest does not depend on the step nor on the damping: a hanging bar of the material "so many hertz" has
  * Young's modulus rho omega² <x²> at every substep and damping ratio, on every sampling.
  */
+#include "test/gpu/device.h"
 #include "test/support/hanging.h"
 
 #include <math.h>
@@ -49,9 +50,30 @@ static void rest_does_not_depend_on_the_step(void **context)
     }
 }
 
+/* The same bars on a device rest where they do here. */
+static void it_is_the_same_on_a_device(void **context)
+{
+    (void)context;
+    if (!has_device()) return;
+    for (int kind = BAR_LATTICE; kind <= BAR_TETS; kind++) {
+        hanging_bar b = bar_of((bar_kind)kind, 2, 5.0);
+        b.material.damping_ratio = 0.15f;
+        double here = hanging_measure(&b).modulus / (b.speed * b.speed);
+        for (b.substeps = 1; b.substeps <= 4; b.substeps += 3) {
+            b.device = "gpu";
+            hanging_result r = hanging_measure(&b);
+            double share = r.modulus / (b.speed * b.speed);
+            print_message("kind %d, %u substeps, on a device: E %.4f of rho omega² <x²>, here %.4f\n", kind, b.substeps,
+                          share, here);
+            assert_near(share, here, 0.02 * here);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rest_does_not_depend_on_the_step)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rest_does_not_depend_on_the_step),
+                                       cmocka_unit_test(it_is_the_same_on_a_device)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
