@@ -124,6 +124,23 @@ void lmi_system_remove(const char *path)
 
 long lmi_system_process(void) { return (long)_getpid(); }
 
+static bool has_drive(const char *path) { return ((path[0] | 32) >= 'a' && (path[0] | 32) <= 'z') && path[1] == ':'; }
+
+bool lmi_system_parts_folders(char letter) { return letter == '/' || letter == '\\'; }
+
+const char *lmi_system_last_part(const char *path)
+{
+    const char *last = has_drive(path) ? path + 2 : path;
+    for (const char *at = last; *at != '\0'; at++) {
+        if (lmi_system_parts_folders(*at)) {
+            last = at + 1;
+        }
+    }
+    return last;
+}
+
+bool lmi_system_is_absolute(const char *path) { return lmi_system_parts_folders(path[0]) || has_drive(path); }
+
 /* ---- interruptions ---- */
 
 static void (*to_clean_up)(void);
