@@ -31,7 +31,10 @@ int output_prepare(const char *folder)
         return cli_fail(CLI_FAILED, "out of memory");
     }
     int failure = 0;
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+    for (char *slash = path + 1; *slash != '\0'; slash++) {
+        if (!lmi_system_parts_folders(*slash)) {
+            continue;
+        }
         *slash = '\0';
         failure = lmi_system_make_folder(path);
         failure = failure == EEXIST || lmi_system_look(path) == SYSTEM_FOLDER ? 0 : failure;

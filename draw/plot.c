@@ -41,8 +41,9 @@ void plot_round(double *low, double *high, double *step)
     }
     double tens = pow(10.0, floor(log10(span / 4.0))), rest = span / 4.0 / tens;
     *step = rest >= 5.0 ? 5.0 * tens : rest >= 2.0 ? 2.0 * tens : tens;
-    *low = *step * floor(*low / *step + TOLERANCE);
-    *high = *step * ceil(*high / *step - TOLERANCE);
+    /* A product may be rounded to the inner side of the value; powers of ten are not the same with every C library. */
+    *low = fmin(*low, *step * floor(*low / *step + TOLERANCE));
+    *high = fmax(*high, *step * ceil(*high / *step - TOLERANCE));
 }
 
 static double place(const axis *a, double value)

@@ -4,6 +4,7 @@
 #include "limber/export.h"
 
 #include "io/export_writer.h"
+#include "io/system.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -34,8 +35,7 @@ bool lmi_export_fail_memory(lm_exporter *out) { return lmi_export_fail(out, "out
 
 char *lmi_export_beside(const char *path, const char *ending)
 {
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *point = strrchr(name, '.');
+    const char *name = lmi_system_last_part(path), *point = strrchr(name, '.');
     size_t stem = point != NULL && point != name ? (size_t)(point - path) : strlen(path);
     char *other = malloc(stem + strlen(ending) + 1);
     if (other != NULL) {
@@ -122,7 +122,7 @@ static const export_writer *find_writer(const char *name)
 
 const char *lm_export_format_of(const char *path)
 {
-    const char *slash = strrchr(path, '/'), *point = strrchr(slash != NULL ? slash + 1 : path, '.');
+    const char *point = strrchr(lmi_system_last_part(path), '.');
     const export_writer *writer = point != NULL ? find_writer(point + 1) : NULL;
     return writer != NULL ? writer->name : NULL;
 }

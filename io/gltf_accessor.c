@@ -3,6 +3,7 @@
  * of the file, base64 text within it, or another file beside it.
  */
 #include "io/gltf.h"
+#include "io/system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,8 +92,7 @@ static bool load_file(gltf_file *file, uint64_t index, const json_value *uri, gl
     const char *beside = file->reader->path;
     unsigned long long number = index;
     if (!beside) return lmi_gltf_fail(file, uri, "buffer %llu: it is in another file, which cannot be reached", number);
-    const char *slash = strrchr(beside, '/');
-    size_t folder = slash ? (size_t)(slash - beside) + 1 : 0;
+    size_t folder = (size_t)(lmi_system_last_part(beside) - beside);
     char *path = malloc(folder + uri->length + 1);
     if (!path) return lmi_mesh_reader_out_of_memory(file->reader);
     memcpy(path, beside, folder);

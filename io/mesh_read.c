@@ -18,8 +18,8 @@ typedef bool read_function(mesh_reader *reader);
 
 static const char *ending_of(const char *name)
 {
-    const char *point = strrchr(name, '.');
-    return point && !strchr(point, '/') ? point + 1 : "";
+    const char *point = strrchr(lmi_system_last_part(name), '.');
+    return point ? point + 1 : "";
 }
 
 static bool same_ending(const char *a, const char *b)

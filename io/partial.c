@@ -156,7 +156,7 @@ bool lmi_partial_open(partial_file *file, const char *path, char error[PARTIAL_E
         forget(file);
         return fail(path, "too many files are being written", error);
     }
-    file->stream = lmi_system_open(file->temporary, "wb");
+    file->stream = lmi_system_open(file->temporary, "wb+"); /* io/spool.c reads again what it wrote */
     if (file->stream == NULL) {
         int why = errno;
         unguard(file->guard);
@@ -244,8 +244,7 @@ bool lmi_partial_series_open(partial_series *series, const char *path, uint32_t 
     for (uint32_t last = (most > 0 ? most - 1 : 0) / 10000; last > 0; last /= 10) {
         series->width++;
     }
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *ending = strrchr(name, '.');
+    const char *name = lmi_system_last_part(path), *ending = strrchr(name, '.');
     if (ending == NULL || ending == name) {
         return fail(path, "the name needs an ending, as in name.obj", error);
     }
@@ -305,8 +304,7 @@ bool lmi_partial_series_next(partial_series *series, char error[PARTIAL_ERROR_SI
 const char *lmi_partial_series_name(partial_series *series, uint32_t index)
 {
     put_number(series->path + series->number_at, series->width, index);
-    const char *slash = strrchr(series->path, '/');
-    return slash != NULL ? slash + 1 : series->path;
+    return lmi_system_last_part(series->path);
 }
 
 bool lmi_partial_series_keep(partial_series *series, char error[PARTIAL_ERROR_SIZE])

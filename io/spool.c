@@ -40,11 +40,6 @@ bool lmi_spool_open(spool *s, const char *path, const char *ending, uint32_t str
         snprintf(error, PARTIAL_ERROR_SIZE, "%.300s: out of memory", path);
     }
     free(name);
-    /* lmi_partial_open opens for writing alone. */
-    if (good && (s->file.stream = freopen(s->file.temporary, "wb+", s->file.stream)) == NULL) {
-        good = fail_system(s, error);
-        lmi_partial_drop(&s->file);
-    }
     if (!good) {
         free(made);
         return false;

@@ -20,6 +20,12 @@ int lmi_system_rename(const char *from, const char *to); /* takes the place of w
 void lmi_system_remove(const char *path);
 long lmi_system_process(void); /* the number of this process */
 
+/* Names of files: what parts folders, what follows the last of them, and whether a name begins at the top of all. On Windows \ is a / too,
+ * and drives have letters. */
+bool lmi_system_parts_folders(char letter);
+const char *lmi_system_last_part(const char *path);
+bool lmi_system_is_absolute(const char *path);
+
 /* Until lmi_system_release, `clean_up` is called before an interruption ends the program; and a file that becomes too large is an error
  * of writing. `clean_up` may call nothing but lmi_system_remove and lmi_system_end_process. */
 void lmi_system_catch(void (*clean_up)(void));

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,6 +37,16 @@ int lmi_system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? e
 int lmi_system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
 void lmi_system_remove(const char *path) { unlink(path); }
 long lmi_system_process(void) { return (long)getpid(); }
+
+bool lmi_system_parts_folders(char letter) { return letter == '/'; }
+
+const char *lmi_system_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool lmi_system_is_absolute(const char *path) { return path[0] == '/'; }
 
 /* ---- interruptions ---- */
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,16 @@ int lmi_system_make_folder(const char *path) { return mkdir(path, 0777) != 0 ? e
 int lmi_system_rename(const char *from, const char *to) { return rename(from, to) != 0 ? errno : 0; }
 void lmi_system_remove(const char *path) { unlink(path); }
 long lmi_system_process(void) { return 1; }
+
+bool lmi_system_parts_folders(char letter) { return letter == '/'; }
+
+const char *lmi_system_last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool lmi_system_is_absolute(const char *path) { return path[0] == '/'; }
 
 void lmi_system_catch(void (*clean_up)(void)) { (void)clean_up; }
 void lmi_system_release(void) {}

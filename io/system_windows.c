@@ -55,21 +55,44 @@ static int error_number(DWORD error)
 
 /* ---- files ---- */
 
+static DWORD attributes_of(const char *path)
+{
+    wchar_t *name = wide(path);
+    DWORD is = name != NULL ? GetFileAttributesW(name) : INVALID_FILE_ATTRIBUTES;
+    free(name);
+    return is;
+}
+
+static bool is_folder(DWORD attributes)
+{
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
+}
+
 FILE *lmi_system_open(const char *path, const char *mode)
 {
     wchar_t *name = wide(path), *how = wide(mode);
     FILE *file = name != NULL && how != NULL ? _wfopen(name, how) : NULL;
     int why = errno;
+    if (file == NULL && why == EACCES && is_folder(attributes_of(path))) {
+        why = EISDIR;
+    }
     free(name);
     free(how);
     errno = why;
     return file;
 }
 
-static DWORD attributes_of(const char *path)
+/* Attributes do not tell devices (NUL, CON) from files. */
+static bool is_on_disk(const char *path)
 {
     wchar_t *name = wide(path);
-    DWORD is = name != NULL ? GetFileAttributesW(name) : INVALID_FILE_ATTRIBUTES;
+    HANDLE file = name == NULL ? INVALID_HANDLE_VALUE
+                               : CreateFileW(name, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                                             OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    bool is = file == INVALID_HANDLE_VALUE || GetFileType(file) == FILE_TYPE_DISK;
+    if (file != INVALID_HANDLE_VALUE) {
+        CloseHandle(file);
+    }
     free(name);
     return is;
 }
@@ -80,7 +103,7 @@ system_kind lmi_system_look(const char *path)
     if (is == INVALID_FILE_ATTRIBUTES) {
         return SYSTEM_NOTHING;
     }
-    return is & FILE_ATTRIBUTE_DIRECTORY ? SYSTEM_FOLDER : is & FILE_ATTRIBUTE_DEVICE ? SYSTEM_OTHER : SYSTEM_FILE;
+    return is_folder(is) ? SYSTEM_FOLDER : is_on_disk(path) ? SYSTEM_FILE : SYSTEM_OTHER;
 }
 
 int lmi_system_may_write(const char *path)
@@ -123,6 +146,23 @@ void lmi_system_remove(const char *path)
 }
 
 long lmi_system_process(void) { return (long)_getpid(); }
+
+static bool has_drive(const char *path) { return ((path[0] | 32) >= 'a' && (path[0] | 32) <= 'z') && path[1] == ':'; }
+
+bool lmi_system_parts_folders(char letter) { return letter == '/' || letter == '\\'; }
+
+const char *lmi_system_last_part(const char *path)
+{
+    const char *last = has_drive(path) ? path + 2 : path;
+    for (const char *at = last; *at != '\0'; at++) {
+        if (lmi_system_parts_folders(*at)) {
+            last = at + 1;
+        }
+    }
+    return last;
+}
+
+bool lmi_system_is_absolute(const char *path) { return lmi_system_parts_folders(path[0]) || has_drive(path); }
 
 /* ---- interruptions ---- */
 

@@ -2,6 +2,7 @@
  * Reading a tetrahedral mesh of any format: load the file (of TetGen's the two), find out what it is, read it, check it. And
  * its surface for those who want a triangle mesh.
  */
+#include "io/system.h"
 #include "io/tets_reader.h"
 
 #include <stdio.h>
@@ -14,8 +15,8 @@
 
 static bool has_ending(const char *name, const char *ending)
 {
-    const char *point = strrchr(name, '.');
-    if (!point || strchr(point, '/')) return false;
+    const char *point = strrchr(lmi_system_last_part(name), '.');
+    if (!point) return false;
     for (point++; *point && *ending; point++, ending++) {
         char lower = *point >= 'A' && *point <= 'Z' ? (char)(*point - 'A' + 'a') : *point;
         if (lower != *ending) return false;

@@ -7,6 +7,7 @@
  */
 #include "scene/from_mesh.h"
 
+#include "io/system.h"
 #include "limber/tets.h"
 #include "scene/internal.h"
 #include "scene/model.h"
@@ -26,12 +27,6 @@
 #define MOST_TOUCHED 200000u
 
 #define DROP 0.25 /* of its longest side, from the floor to its underside */
-
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
 
 static void add_field(text_buffer *t, const char *before, double number, const char *after)
 {
@@ -65,7 +60,7 @@ static char *write_scene(const char *path, double longest, bool touches)
     text_buffer t = {.bytes = NULL};
     lmi_text_addf(&t, "{\n  \"limber\": 1,\n  \"title\": \"A mesh falls on a floor\",\n  \"frames\": 240,\n");
     add_camera(&t, longest);
-    add_body(&t, last_part(path), longest, touches);
+    add_body(&t, lmi_system_last_part(path), longest, touches);
     lmi_text_addf(&t, "  \"colliders\": [{\"shape\": \"plane\"}],\n  \"expect\": [\n");
     lmi_text_addf(&t, "    {\"measure\": \"finite\", \"when\": \"min\", \"equals\": 1},\n");
     add_field(&t, "    {\"measure\": \"surface_lowest\", \"when\": \"min\", \"greater_than\": ", -0.01 * longest,

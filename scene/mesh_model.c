@@ -2,6 +2,7 @@
  * The mesh of a body from a file: read, freed of what nobody sees, scaled, and moved to the body's origin.
  */
 #include "io/mesh_report.h"
+#include "io/system.h"
 #include "scene/model.h"
 
 #include <stdio.h>
@@ -10,8 +11,7 @@
 
 char *lmi_scene_file_path(const lm_scene *s, const char *file)
 {
-    const char *slash = strrchr(s->name, '/');
-    size_t folder = file[0] == '/' || slash == NULL ? 0 : (size_t)(slash - s->name) + 1;
+    size_t folder = lmi_system_is_absolute(file) ? 0 : (size_t)(lmi_system_last_part(s->name) - s->name);
     size_t length = strlen(file);
     char *path = malloc(folder + length + 1);
     if (path != NULL) {

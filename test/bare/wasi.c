@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include "test/bare/wasi.h"
+#include "test/bare/thread.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -18,4 +19,11 @@ char *mkdtemp(char *name)
         if (errno != EEXIST) break;
     }
     return NULL;
+}
+
+bool bare_run_on_stack(size_t size, void (*run)(void *argument), void *argument)
+{
+    (void)size;
+    run(argument);
+    return true;
 }

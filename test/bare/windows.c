@@ -4,7 +4,9 @@
  * Memory whose alignment can be chosen is given back by a function of its own on Windows. The tests give all memory to free, so for
  * them all memory is of that kind: the linker puts these in the place of malloc and its relatives (test/CMakeLists.txt).
  */
+#define WIN32_LEAN_AND_MEAN
 #include "test/bare/windows.h"
+#include "test/bare/thread.h"
 
 #include <direct.h>
 #include <malloc.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <windows.h>
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -48,4 +51,28 @@ char *mkdtemp(char *name)
 int setenv(const char *name, const char *value, int replace)
 {
     return !replace && getenv(name) ? 0 : _putenv_s(name, value);
+}
+
+/* ---- threads ---- */
+
+typedef struct call {
+    void (*run)(void *argument);
+    void *argument;
+} call;
+
+static DWORD WINAPI begin(void *argument)
+{
+    call *c = argument;
+    c->run(c->argument);
+    return 0;
+}
+
+bool bare_run_on_stack(size_t size, void (*run)(void *argument), void *argument)
+{
+    call c = {run, argument};
+    HANDLE thread = CreateThread(NULL, size, begin, &c, STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+    if (thread == NULL) return false;
+    bool ran = WaitForSingleObject(thread, INFINITE) == WAIT_OBJECT_0;
+    CloseHandle(thread);
+    return ran;
 }

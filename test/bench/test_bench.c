@@ -295,12 +295,17 @@ typedef struct redirection {
     int saved, file;
 } redirection;
 
+/* On Windows a line would have one letter more in the file than it has when it is read. */
+#ifndef O_BINARY
+#define O_BINARY 0
+#endif
+
 static const char output_path[] = "test_bench.out";
 
 static redirection redirect(void)
 {
     fflush(stdout);
-    redirection r = {dup(STDOUT_FILENO), open(output_path, O_RDWR | O_CREAT | O_TRUNC, 0600)};
+    redirection r = {dup(STDOUT_FILENO), open(output_path, O_RDWR | O_CREAT | O_TRUNC | O_BINARY, 0600)};
     assert_true(r.saved >= 0 && r.file >= 0);
     dup2(r.file, STDOUT_FILENO);
     return r;
@@ -564,8 +569,12 @@ static void test_refusals(void **state)
     assert_string_equal(bench_name(7), "snapshot");
     assert_string_equal(bench_name(8), "calls");
     assert_string_equal(bench_name(9), "polar");
+#if LIMBER_HAS_OPENCL
     assert_string_equal(bench_name(10), "gpu");
     assert_null(bench_name(11));
+#else
+    assert_null(bench_name(10));
+#endif
     assert_non_null(bench_description("polar"));
     assert_null(bench_description("nothing"));
 }

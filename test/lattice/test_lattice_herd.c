@@ -124,10 +124,18 @@ static void bodies_move_as_alone(void **state)
 static void on_every_instruction_set(void **state)
 {
     (void)state;
-    const lm_isa sets[] = {LM_ISA_SCALAR, LM_ISA_SSE2, LM_ISA_AVX2, LM_ISA_AVX512};
-    for (int n = 0; n < 4; n++)
-        for (int regional = 0; lm_isa_supported(sets[n]) && regional < 2; regional++)
-            check_mixture(sets[n], CELLS_COMB, 2, LM_MODE_RIGID, regional);
+    for (int isa = LM_ISA_SCALAR; isa < LM_ISA_COUNT; isa++)
+        for (int regional = 0; lm_isa_supported((lm_isa)isa) && regional < 2; regional++)
+            check_mixture((lm_isa)isa, CELLS_COMB, 2, LM_MODE_RIGID, regional);
+}
+
+/* Of bodies that fill all lanes but for one of them: that one, where there are four lanes. Where there are more, so many of them are
+ * not left over; where there is one, none is. */
+static uint32_t left_over(void)
+{
+    bool more = lm_isa_supported(LM_ISA_AVX2) || lm_isa_supported(LM_ISA_AVX512);
+    bool four = lm_isa_supported(LM_ISA_SSE2) || lm_isa_supported(LM_ISA_NEON) || lm_isa_supported(LM_ISA_SIMD128);
+    return four && !more;
 }
 
 /* Bodies go, come, are pinned, let go, made plastic and damped by regions: the others do not notice. */
@@ -157,7 +165,7 @@ static void herds_may_change(void **state)
     remove_body(&p, 0);
     remove_body(&p, 11);
     step_worlds(&p, 2);
-    assert_int_equal(herded(p.together), 21);
+    assert_int_equal(herded(p.together), 21 - left_over());
     assert_same(&p);
 
     assert_ok(lm_pin_destroy(p.together, held));
