@@ -13,6 +13,8 @@
 #define NEAR_TIP 0.5    /* of the grain: how far the ends of cuts are looked for */
 #define BEHIND_TIP 0.08 /* of the grain: how far behind it a sheet begins */
 #define TREMBLE 1e-6    /* of the grain, of each point */
+#define ASIDE 0.1       /* of the height of the lowest facet around it, of a point, in the plane of its facets */
+#define FLAT 0.999999   /* cosine: facets around a point that differ by less are in one plane */
 #define CREASE 0.75     /* cosine: edges that turn by more are sharp */
 #define MOST 400000u    /* facets; a sheet that would have more is coarser */
 #define COARSE 400.0    /* of what is around the body: with such edges a flat sheet has fewer */
@@ -420,34 +422,65 @@ static bool begin_between(const lmi_sheet_tips *tips, double grain, lm_dvec3 out
     return is;
 }
 
+/* What is around a point. */
+typedef struct around {
+    lm_dvec3 normal, out; /* sums: of its facets' normals; of ways off the sheet, across the edges of the border */
+    double count, height; /* of the lowest facet */
+} around;
+
+static void look_around(const lmi_sheet *s, around *of)
+{
+    for (uint32_t n = 0; n < 3 * s->facet_count; n++) {
+        const uint32_t *f = s->facets[n / 3], point = f[n % 3];
+        lm_dvec3 p = s->points[point], a = dvec_sub(s->points[f[(n % 3 + 1) % 3]], p);
+        lm_dvec3 b = dvec_sub(s->points[f[(n % 3 + 2) % 3]], p), c = dvec_sub(b, a);
+        double base = lmi_max(dvec_dot(a, a), lmi_max(dvec_dot(b, b), dvec_dot(c, c)));
+        double height = base > 0.0 ? dvec_length(dvec_cross(a, b)) / sqrt(base) : 0.0;
+        of[point].normal = dvec_add(of[point].normal, s->patches[s->patch[n / 3]].normal);
+        if (!s->edges[s->sides[n / 3][n % 3]].inner) { /* to the next corner */
+            const uint32_t next = f[(n % 3 + 1) % 3];
+            lm_dvec3 across = unit(dvec_sub(dvec_scale(a, dvec_dot(a, b) / dvec_dot(a, a)), b));
+            of[point].out = dvec_add(of[point].out, across);
+            of[next].out = dvec_add(of[next].out, across);
+        }
+        of[point].height = of[point].count > 0.0 ? lmi_min(of[point].height, height) : height;
+        of[point].count += 1.0;
+    }
+}
+
 /* A hair along the normal, on the side of a direction that is nobody's, so that strokes that go on from each other are moved alike;
- * and a little less that differs. */
+ * and a little less that differs. From the second try on points inside a plane are moved along it as well: blades of one size cross each
+ * other with edges in the same places, and nodes that are as near to each other as floats can tell may have changed places there. */
 static bool shift(lmi_sheet *s, lmi_memory *memory, double grain, const lmi_sheet_tips *tips, uint32_t seed)
 {
     const lm_dvec3 side = {0.48, 0.6, 0.64};
-    lm_dvec3 *normals = lmi_allocate(memory, s->point_count, sizeof *normals);
-    lm_dvec3 *out = lmi_allocate(memory, s->point_count, sizeof *out);
-    bool ok = normals && out;
-    for (uint32_t n = 0; ok && n < 3 * s->facet_count; n++) {
-        const uint32_t *f = s->facets[n / 3], point = f[n % 3], a = f[(n % 3 + 1) % 3], b = f[(n % 3 + 2) % 3];
-        lm_dvec3 across = dvec_sub(dvec_scale(s->points[point], 2.0), dvec_add(s->points[a], s->points[b]));
-        normals[point] = dvec_add(normals[point], s->patches[s->patch[n / 3]].normal);
-        out[point] = dvec_add(out[point], unit(across));
+    around *of = lmi_allocate(memory, s->point_count, sizeof *of);
+    uint64_t chance = seed;
+    if (of) {
+        look_around(s, of);
     }
-    for (uint32_t n = 0; ok && n < s->point_count; n++) {
-        double by[3];
+    for (uint32_t n = 0; n < 3 && s->patch_count; n++) {
+        const lm_dvec3 *c = &s->patches[0].corner[n];
+        const double at[3] = {c->x, c->y, c->z};
+        chance = lmi_hash_bytes(chance, (const unsigned char *)at, sizeof at);
+    }
+    for (uint32_t n = 0; of && n < s->point_count; n++) {
+        double by[3], noise[3];
         for (uint32_t i = 0; i < 3; i++) {
             by[i] = grain * TREMBLE * lmi_sheet_noise(3 * (uint64_t)n + i, seed);
+            noise[i] = lmi_sheet_noise(3 * (uint64_t)n + i, chance);
         }
-        lm_dvec3 normal = unit(normals[n]);
+        lm_dvec3 normal = unit(of[n].normal), aside = dvec(noise[0], noise[1], noise[2]);
+        bool flat = !s->border[n] && dvec_length(of[n].normal) > FLAT * of[n].count;
+        aside = dvec_sub(aside, dvec_scale(normal, dvec_dot(aside, normal)));
+        aside = dvec_scale(aside, flat && seed ? ASIDE * of[n].height : 0.0);
         double off_by = dvec_dot(normal, side) < 0.0 ? -OFFSET * grain : OFFSET * grain;
-        normal =
-            dvec_scale(normal, s->border[n] && begin_between(tips, grain, unit(out[n]), &s->points[n]) ? 0.0 : off_by);
-        s->points[n] = dvec_add(s->points[n], dvec_add(normal, dvec(by[0], by[1], by[2])));
+        normal = dvec_scale(normal,
+                            s->border[n] && begin_between(tips, grain, unit(of[n].out), &s->points[n]) ? 0.0 : off_by);
+        s->points[n] = dvec_add(dvec_add(s->points[n], aside), dvec_add(normal, dvec(by[0], by[1], by[2])));
     }
-    lmi_release(memory, normals, s->point_count, sizeof *normals);
-    lmi_release(memory, out, s->point_count, sizeof *out);
-    return ok;
+    lmi_release(memory, of, s->point_count, sizeof *of);
+    return of != NULL;
 }
 
 static bool make_tree(lmi_sheet *s, lmi_memory *memory)

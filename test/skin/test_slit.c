@@ -212,6 +212,36 @@ static void cuts_cross(void **state)
     }
 }
 
+/* Blades of one size along the axes, some through the middle: their edges cross each other in the same places. */
+static void blades_of_one_size(void **state)
+{
+    (void)state;
+    for (int each = 1; each <= 3; each += 2) {
+        const double spacing = 0.08, gap = 0.31;
+        lm_world *world = new_world(1, LM_ISA_BEST);
+        lm_body_id body = make_ball(world, (float)spacing, false);
+        double whole, volume;
+        assert_int_equal(skin_open_edges(world, body, &whole), 0);
+        for (int n = 0; n < 3 * each; n++) {
+            const double off = gap * (n / 3 - each / 2);
+            const ref_vec normal = ref_v(n % 3 == 0, n % 3 == 1, n % 3 == 2);
+            cut_square(world, body, ref_scale(off, normal), normal, 2.0, 0.0);
+            assert_int_equal(skin_open_edges(world, body, &volume), 0);
+            assert_at_most(fabs(volume / whole - 1.0), 1e-5);
+        }
+        skin s = read_skin(world, body);
+        for (uint32_t v = 0; v < s.vertices; v++) { /* no face is a step from cell to cell */
+            const double at[3] = {(double)s.rest[v].x, (double)s.rest[v].y, (double)s.rest[v].z};
+            double least = spacing;
+            for (int n = 0; n < 3 * each; n++) least = fmin(least, fabs(at[n % 3] - gap * (n / 3 - each / 2)));
+            if (s.sources[v] == LM_SKIN_INNER) assert_at_most(least, 0.02 * spacing);
+        }
+        assert_int_equal(info_of(world, body).pieces, each == 1 ? 8 : 64);
+        free_skin(&s);
+        lm_world_destroy(world);
+    }
+}
+
 /* A blade that is moved frame by frame, while the body moves: what it has passed is apart. */
 static void strokes_meet(void **state)
 {
@@ -404,15 +434,11 @@ static void failed_cuts_cut_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faces_are_the_blade),
-        cmocka_unit_test(cuts_cross),
-        cmocka_unit_test(strokes_meet),
-        cmocka_unit_test(cuts_in_motion),
-        cmocka_unit_test(keeps_momentum),
-        cmocka_unit_test(same_everywhere),
-        cmocka_unit_test(open_meshes_open),
-        cmocka_unit_test(other_ways_follow),
-        cmocka_unit_test(failed_cuts_cut_nothing),
+        cmocka_unit_test(faces_are_the_blade), cmocka_unit_test(cuts_cross),
+        cmocka_unit_test(blades_of_one_size),  cmocka_unit_test(strokes_meet),
+        cmocka_unit_test(cuts_in_motion),      cmocka_unit_test(keeps_momentum),
+        cmocka_unit_test(same_everywhere),     cmocka_unit_test(open_meshes_open),
+        cmocka_unit_test(other_ways_follow),   cmocka_unit_test(failed_cuts_cut_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
