@@ -453,10 +453,13 @@ double lmi_elastic_pitch(const lmi_body *body)
     return 1.5707963267948966 * speed / size;
 }
 
-void lmi_elastic_tell(const lm_world *world, lmi_body *body)
+void lmi_elastic_tell(const lm_world *world, lmi_body *body, double seconds)
 {
     if (!body->stiffness_limited || body->told || !lmi_is_elastic(&body->material)) {
         return;
+    }
+    if (!world->substeps && lmi_elastic_substeps(body, seconds) > world->division) {
+        return; /* its cells were divided in this step, and the next one has substeps enough */
     }
     double more = sqrt(body->beyond);
     body->told = true;

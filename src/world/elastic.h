@@ -120,8 +120,9 @@ double lmi_elastic_hold(double share);
 /* Into how many substeps the material wants `seconds` divided, of itself. */
 uint32_t lmi_elastic_substeps(const lmi_body *body, double seconds);
 
-/* Says once in the log when a substep does not reach what a material in physical units asks for, and what would. */
-void lmi_elastic_tell(const lm_world *world, lmi_body *body);
+/* Says once in the log when the substeps of a step of so many seconds do not reach what a material in physical units asks for, and what
+ * would. */
+void lmi_elastic_tell(const lm_world *world, lmi_body *body, double seconds);
 
 /* 1/s: the slowest stretching of a body of this size and material that stands. Damping ratios refer to it. */
 double lmi_elastic_pitch(const lmi_body *body);

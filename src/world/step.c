@@ -103,7 +103,7 @@ static void begin(lm_world *world, double h)
     {
         lmi_body *body = lmi_body_in_step(world, n);
         lmi_material_tune(body, h);
-        lmi_elastic_tell(world, body);
+        lmi_elastic_tell(world, body, h * world->division);
         if (lmi_hertz_beyond(body)) {
             beyond = beyond ? beyond : body;
             beyond_count++;
