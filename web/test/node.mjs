@@ -37,10 +37,10 @@ const tests = {
         }
     },
 
-    /** Every function that the public headers declare is there; a few are called, one of each header. */
+    /** Every function that the public headers declare is there, but those of processes (mpi.h); a few are called, one of each header. */
     async everyFunction() {
         const limber = await load(), headers = join(folder, "../../../include/limber"), counts = {};
-        for (const name of readdirSync(headers)) {
+        for (const name of readdirSync(headers).filter((one) => one !== "mpi.h")) {
             const text = readFileSync(join(headers, name), "utf8").replace(/\/\*[^]*?\*\//g, "").replace(/^\s*#(.*\\\n)*.*$/gm, "").replace(/^static inline [^]*?^}/gm, "");
             const names = [...text.matchAll(/^(?!typedef)(?:LM_API )?[a-z][\w ]*?[ *]((?:lm|scene|shape)_\w+)\(/gm)].map(([, one]) => one).filter((one) => one !== "lm_scene_check"); // which takes a function
             assert.deepEqual(names.filter((one) => typeof limber.raw[one] !== "function"), [], name);
