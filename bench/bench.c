@@ -4,8 +4,8 @@
 #include "bench.h"
 
 #include "base/os.h"
-#include "io/system.h"
 #include "runner.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,9 +9,9 @@
  *
  * Bodies of the crowd are compressed a little, so that contacts stay while they are measured.
  */
-#include "io/text.h"
 #include "limber/scene.h"
 #include "runner.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdio.h>

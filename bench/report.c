@@ -1,10 +1,10 @@
 /*
- * Numbers are printed through io/text.h, which does not depend on the locale: JSON has no decimal comma.
+ * Numbers are printed through support/text.h, which does not depend on the locale: JSON has no decimal comma.
  */
 #include "report.h"
 
-#include "io/text.h"
 #include "runner.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdio.h>

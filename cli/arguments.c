@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "cli/progress.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 #ifndef LIMBER_CLI_H
 #define LIMBER_CLI_H
 
-#include "io/text.h"
 #include "limber/limber.h"
+#include "support/text.h"
 
 #define CLI_OK 0
 #define CLI_FAILED 1
@@ -25,7 +25,7 @@ extern const cli_command cli_list, cli_devices, cli_run, cli_render, cli_export,
     cli_info, cli_schema, cli_validate;
 
 /* One line on standard error that begins with "limber: "; returns `code`. */
-int cli_fail(int code, const char *format, ...) LMI_PRINTF(2, 3);
+int cli_fail(int code, const char *format, ...) LIKE_PRINTF(2, 3);
 
 typedef enum cli_kind { CLI_FLAG, CLI_COUNT, CLI_TEXT, CLI_TEXTS } cli_kind;
 

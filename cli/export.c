@@ -4,7 +4,7 @@
 #include "cli/progress.h"
 #include "limber/capture.h"
 #include "limber/export.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* limber info: what a scene or a mesh contains, and what is wrong with it. */
 #include "cli/cli.h"
-#include "io/mesh_report.h"
 #include "limber/mesh.h"
 #include "limber/scene.h"
 #include "limber/tets.h"
@@ -36,7 +35,7 @@ static void print_names(const lm_mesh_data *mesh)
     printf("  named       %u: %s%s\n", (unsigned)mesh->part_count, line, shown < mesh->part_count ? " ..." : "");
 }
 
-static void print_mesh(const char *path, const lm_mesh_data *mesh, const mesh_report *report)
+static void print_mesh(const char *path, const lm_mesh_data *mesh, const lm_mesh_report *report)
 {
     printf("%s: a mesh (%s)\n", path, mesh->format);
     printf("  vertices    %u", (unsigned)report->vertices);
@@ -54,7 +53,7 @@ static void print_mesh(const char *path, const lm_mesh_data *mesh, const mesh_re
     }
 }
 
-static void print_problems(const mesh_report *report)
+static void print_problems(const lm_mesh_report *report)
 {
     if (report->triangles == 0) {
         printf("  problem     there are no triangles\n");
@@ -80,9 +79,8 @@ static int inform_mesh(const char *path)
     if (!lm_mesh_read(path, NULL, &mesh, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    mesh_report report;
-    lm_result result =
-        lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
+    lm_mesh_report report;
+    lm_result result = lm_mesh_inspect(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report);
     if (result == LM_OK) {
         print_mesh(path, &mesh, &report);
         print_problems(&report);
@@ -95,7 +93,7 @@ static int inform_mesh(const char *path)
  * Tetrahedra
  */
 
-static void print_tets(const char *path, const lm_tets_data *tets, const mesh_report *surface)
+static void print_tets(const char *path, const lm_tets_data *tets, const lm_mesh_report *surface)
 {
     printf("%s: tetrahedra (%s)\n", path, tets->format);
     printf("  nodes       %u\n  tetrahedra  %u\n", (unsigned)tets->vertex_count, (unsigned)tets->tet_count);
@@ -136,9 +134,8 @@ static int inform_tets(const char *path)
     if (!lm_tets_read(path, &options, &tets, &error)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
-    mesh_report report;
-    lm_result result =
-        lmi_mesh_report_make(tets.positions, tets.vertex_count, tets.triangles, tets.triangle_count, &report);
+    lm_mesh_report report;
+    lm_result result = lm_mesh_inspect(tets.positions, tets.vertex_count, tets.triangles, tets.triangle_count, &report);
     if (result == LM_OK) {
         print_tets(path, &tets, &report);
         print_tet_problems(&tets);

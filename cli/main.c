@@ -1,7 +1,7 @@
 /* limber: finds the command and runs it. */
 #include "cli/cli.h"
-#include "io/system.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <string.h>

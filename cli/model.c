@@ -8,7 +8,8 @@
 #include "cli/progress.h"
 #include "cli/renderer.h"
 #include "draw/sheet.h"
-#include "io/partial.h"
+#include "support/partial.h"
+#include "support/system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -190,13 +191,13 @@ static int write_picture(const char *path, const image *picture, double began)
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
     printf("%s: %ux%u; took %.1f s\n", path, (unsigned)picture->width, (unsigned)picture->height,
-           progress_seconds() - began);
+           lmi_system_seconds() - began);
     return CLI_OK;
 }
 
 int model_write_picture(const lm_shape_def *def, uint32_t width, uint32_t height, const char *path)
 {
-    double began = progress_seconds();
+    double began = lmi_system_seconds();
     image_error error;
     if (!lmi_partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);
@@ -246,7 +247,7 @@ static int draw_all(const lm_shape_def *def, studio *s, sheet *all)
 
 int model_write_sheet(const lm_shape_def *def, uint32_t tile_width, uint32_t tile_height, const char *path)
 {
-    double began = progress_seconds();
+    double began = lmi_system_seconds();
     image_error error;
     if (!lmi_partial_check(path, error.text)) {
         return cli_fail(CLI_FAILED, "%s", error.text);

@@ -1,8 +1,8 @@
 /* The files of `limber run --out`: surfaces, a snapshot to go on from, the summary. */
 #include "cli/run.h"
-#include "io/obj.h"
-#include "io/partial.h"
-#include "io/system.h"
+#include "limber/mesh.h"
+#include "support/partial.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,7 +88,8 @@ static uint8_t *spread_colours(lm_scene_colours colours, uint32_t vertices)
 }
 
 /* The body's surface, or its particles alone when it has none. The arrays belong to the object, see free_objects. */
-static lm_result fill_object(const lm_world *world, lm_scene_body body, lm_scene_colours colours, obj_object *object)
+static lm_result fill_object(const lm_world *world, lm_scene_body body, lm_scene_colours colours,
+                             lm_mesh_object *object)
 {
     lm_body_info info;
     lm_result result = lm_body_get_info(world, body.id, &info);
@@ -100,13 +101,13 @@ static lm_result fill_object(const lm_world *world, lm_scene_body body, lm_scene
     lm_vec3 *positions = malloc((vertices + 1u) * sizeof *positions);
     lm_vec3 *normals = skinned ? malloc((vertices + 1u) * sizeof *normals) : NULL;
     uint32_t *triangles = malloc((3u * (size_t)info.skin_triangles + 1u) * sizeof *triangles);
-    *object = (obj_object){.name = body.name,
-                           .positions = positions,
-                           .normals = normals,
-                           .colours = spread_colours(colours, vertices),
-                           .vertex_count = vertices,
-                           .triangles = triangles,
-                           .triangle_count = info.skin_triangles};
+    *object = (lm_mesh_object){.name = body.name,
+                               .positions = positions,
+                               .normals = normals,
+                               .colours = spread_colours(colours, vertices),
+                               .vertex_count = vertices,
+                               .triangles = triangles,
+                               .triangle_count = info.skin_triangles};
     if (positions == NULL || triangles == NULL || (skinned && normals == NULL)) {
         return LM_ERROR_MEMORY;
     }
@@ -117,7 +118,7 @@ static lm_result fill_object(const lm_world *world, lm_scene_body body, lm_scene
     return result ? result : lm_body_get_skin_triangles(world, body.id, triangles);
 }
 
-static void free_objects(obj_object *objects, uint32_t count)
+static void free_objects(lm_mesh_object *objects, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         free((void *)(uintptr_t)objects[i].positions);
@@ -128,23 +129,23 @@ static void free_objects(obj_object *objects, uint32_t count)
     free(objects);
 }
 
-static int write_surfaces(partial_file *file, const lm_scene *scene_run, const lm_world *world)
+static int write_surfaces(const char *folder, const lm_scene *scene_run, const lm_world *world)
 {
     uint32_t count = lm_scene_body_count(scene_run);
-    obj_object *objects = calloc(count + 1u, sizeof *objects);
-    lm_result result = objects == NULL ? LM_ERROR_MEMORY : LM_OK;
+    lm_mesh_object *objects = calloc(count + 1u, sizeof *objects);
+    char *path = join(folder, "surfaces.obj");
+    lm_result result = objects == NULL || path == NULL ? LM_ERROR_MEMORY : LM_OK;
     for (uint32_t i = 0; i < count && result == LM_OK; i++) {
         result = fill_object(world, lm_scene_get_body(scene_run, i), lm_scene_get_colours(scene_run, i), &objects[i]);
     }
     int code = -1;
-    obj_error error;
+    lm_mesh_error error;
     if (result != LM_OK) {
         code = cli_fail(CLI_FAILED, "surfaces: %s", lm_result_text(result));
-    } else if (!lmi_obj_check(file->path, objects, count, &error)) {
+    } else if (!lm_mesh_write_obj(path, objects, count, &error)) {
         code = cli_fail(CLI_FAILED, "%s", error.text);
-    } else {
-        lmi_obj_print(file->stream, objects, count, 0);
     }
+    free(path);
     if (objects != NULL) {
         free_objects(objects, count);
     }
@@ -178,11 +179,11 @@ static int write_summary(partial_file *file, const run_summary *summary)
     return -1;
 }
 
-enum { SURFACES, STATE, SUMMARY, OUTPUTS };
+enum { STATE, SUMMARY, OUTPUTS };
 
 static int open_files(const char *folder, partial_file files[OUTPUTS])
 {
-    static const char *const names[OUTPUTS] = {"surfaces.obj", "state.limber", "summary.json"};
+    static const char *const names[OUTPUTS] = {"state.limber", "summary.json"};
     for (int i = 0; i < OUTPUTS; i++) {
         char *path = join(folder, names[i]), error[PARTIAL_ERROR_SIZE] = "out of memory";
         bool good = path != NULL && lmi_partial_open(&files[i], path, error);
@@ -194,16 +195,12 @@ static int open_files(const char *folder, partial_file files[OUTPUTS])
     return -1;
 }
 
-/* The files belong together: none takes its place before all of them are written. */
-static int keep_files(partial_file files[OUTPUTS])
+static int for_each_file(partial_file files[OUTPUTS], bool (*function)(partial_file *, char *))
 {
     char error[PARTIAL_ERROR_SIZE];
     bool good = true;
     for (int i = 0; i < OUTPUTS && good; i++) {
-        good = lmi_partial_close(&files[i], error);
-    }
-    for (int i = 0; i < OUTPUTS && good; i++) {
-        good = lmi_partial_keep(&files[i], error);
+        good = function(&files[i], error);
     }
     return good ? -1 : cli_fail(CLI_FAILED, "%s", error);
 }
@@ -212,10 +209,12 @@ int output_write(const char *folder, const lm_scene *scene_run, const lm_world *
 {
     partial_file files[OUTPUTS] = {{.path = NULL}};
     int code = open_files(folder, files);
-    code = code >= 0 ? code : write_surfaces(&files[SURFACES], scene_run, world);
     code = code >= 0 ? code : write_snapshot(&files[STATE], world);
     code = code >= 0 ? code : write_summary(&files[SUMMARY], summary);
-    code = code >= 0 ? code : keep_files(files);
+    /* The files belong together: none takes its place before all of them are written. */
+    code = code >= 0 ? code : for_each_file(files, lmi_partial_close);
+    code = code >= 0 ? code : write_surfaces(folder, scene_run, world);
+    code = code >= 0 ? code : for_each_file(files, lmi_partial_keep);
     for (int i = 0; i < OUTPUTS; i++) {
         lmi_partial_drop(&files[i]); /* what was kept is no longer there */
     }

@@ -1,16 +1,13 @@
 /* The progress bar. */
 #include "cli/progress.h"
 
-#include "base/os.h"
-#include "io/system.h"
+#include "support/system.h"
 
 #include <stdio.h>
 
 #define WIDTH 40
 
 static bool on_screen; /* there is one terminal, and one bar on it */
-
-double progress_seconds(void) { return 1e-9 * (double)lmi_os_nanoseconds(); }
 
 progress progress_begin(uint32_t total, const char *things)
 {
@@ -19,7 +16,7 @@ progress progress_begin(uint32_t total, const char *things)
 
 void progress_show(progress *bar, uint32_t done)
 {
-    double now = bar->visible ? progress_seconds() : 0.0;
+    double now = bar->visible ? lmi_system_seconds() : 0.0;
     if (!bar->visible || (now - bar->shown < 0.1 && done < bar->total)) {
         return; /* ten times a second is enough, and costs the run nothing */
     }

@@ -19,7 +19,4 @@ void progress_end(progress *progress);
 /* Clears the bar, if one is on the screen, so that its line is free for what is to be said. */
 void progress_clear(void);
 
-/* Seconds since some moment in the past, for measuring. */
-double progress_seconds(void);
-
 #endif

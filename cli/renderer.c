@@ -5,7 +5,7 @@
 #include "cli/renderer.h"
 
 #include "cli/cli.h"
-#include "io/system.h"
+#include "support/system.h"
 
 int renderer_open(uint32_t width, uint32_t height, draw **renderer)
 {

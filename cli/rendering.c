@@ -10,7 +10,8 @@
 #include "cli/views.h"
 #include "draw/sheet.h"
 #include "draw/video.h"
-#include "io/partial.h"
+#include "support/partial.h"
+#include "support/system.h"
 #include "viewer/stage.h"
 
 #include <math.h>
@@ -210,10 +211,10 @@ static bool draw_labels(rendering *r)
 
 static int draw_picture(rendering *r)
 {
-    double before = progress_seconds();
+    double before = lmi_system_seconds();
     draw_error error;
     bool good = draw_world(r->draw, r->world, &r->settings, &r->picture, &error);
-    r->drawing += progress_seconds() - before;
+    r->drawing += lmi_system_seconds() - before;
     if (!good) {
         return cli_fail(CLI_FAILED, "%s", error.text);
     }
@@ -275,7 +276,7 @@ static void tell(const rendering *r)
         const char *unit = views & DRAW_STRAIN ? "" : views & DRAW_STRESS ? " Pa" : " m/s";
         printf("; %s up to %.3g%s", name, draw_map_reached(r->draw), unit);
     }
-    printf("; took %.1f s (%.1f s of it drawing)\n", progress_seconds() - r->began, r->drawing);
+    printf("; took %.1f s (%.1f s of it drawing)\n", lmi_system_seconds() - r->began, r->drawing);
 }
 
 static int render_all(rendering *r)
@@ -303,7 +304,7 @@ static int render_all(rendering *r)
 
 int render_scene(const render_request *request)
 {
-    rendering r = {.request = request, .began = progress_seconds()};
+    rendering r = {.request = request, .began = lmi_system_seconds()};
     int code = render_all(&r);
     video_abandon(r.video);
     image_free(&r.picture);

@@ -1,11 +1,11 @@
 /* limber shape: procedural models, as OBJ files and as pictures. */
+#include "limber/mesh.h"
 #include "limber/shapes.h"
 
 #include "cli/cli.h"
 #include "cli/model.h"
 #include "cli/values.h"
-#include "io/obj.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,14 +44,14 @@ static int write_shape(const lm_shape_def *def, const char *path)
     if (result != LM_OK) {
         return cli_fail(CLI_FAILED, "shape %s: %s", def->name, lm_result_text(result));
     }
-    obj_object object = {.name = def->name,
-                         .positions = mesh.vertices,
-                         .colours = (const uint8_t *)mesh.colours,
-                         .vertex_count = mesh.vertex_count,
-                         .triangles = mesh.triangles,
-                         .triangle_count = mesh.triangle_count};
-    obj_error error;
-    bool good = lmi_obj_write(path, &object, 1, &error);
+    lm_mesh_object object = {.name = def->name,
+                             .positions = mesh.vertices,
+                             .colours = (const uint8_t *)mesh.colours,
+                             .vertex_count = mesh.vertex_count,
+                             .triangles = mesh.triangles,
+                             .triangle_count = mesh.triangle_count};
+    lm_mesh_error error;
+    bool good = lm_mesh_write_obj(path, &object, 1, &error);
     if (good) {
         printf("%s: %s, %u vertices, %u triangles\n", path, lm_shape_description(def->name),
                (unsigned)mesh.vertex_count, (unsigned)mesh.triangle_count);

@@ -2,7 +2,7 @@
 #include "validate/validate.h"
 
 #include "cli/cli.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #ifndef LIMBER_DRAW_IMAGE_H
 #define LIMBER_DRAW_IMAGE_H
 
-#include "io/partial.h"
+#include "support/partial.h"
 
 #include <stdbool.h>
 #include <stddef.h>

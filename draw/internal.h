@@ -7,8 +7,8 @@
 #ifndef LIMBER_DRAW_INTERNAL_H
 #define LIMBER_DRAW_INTERNAL_H
 
-#include "base/compiler.h"
 #include "draw/draw.h"
+#include "support/like_printf.h"
 
 #include <cglm/cglm.h>
 #include <epoxy/gl.h>
@@ -17,8 +17,8 @@
 
 /* ---- errors and small things ---- */
 
-bool draw_fail(draw_error *error, const char *format, ...) LMI_PRINTF(2, 3); /* always false */
-bool draw_out_of_memory(draw_error *error);                                  /* always false */
+bool draw_fail(draw_error *error, const char *format, ...) LIKE_PRINTF(2, 3); /* always false */
+bool draw_out_of_memory(draw_error *error);                                   /* always false */
 bool draw_could_read(lm_result result, draw_error *error); /* whether a call that reads the world went well */
 bool draw_give_up(draw_error *error); /* always false: for memory, unless something else was told already */
 

@@ -1,6 +1,6 @@
 /* PNG files, through stb_image_write. */
 #include "draw/image.h"
-#include "io/partial.h"
+#include "support/partial.h"
 
 #if LIMBER_HAS_STB
 

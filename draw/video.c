@@ -8,7 +8,7 @@
 
 #include "draw/video.h"
 
-#include "io/partial.h"
+#include "support/partial.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "limber/export.h"
 
 #include "io/export_writer.h"
-#include "io/system.h"
+#include "support/system.h"
 
 #include <math.h>
 #include <stdarg.h>

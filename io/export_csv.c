@@ -3,7 +3,7 @@
  * digits as their floats have; fields of text are quoted where RFC 4180 asks for it.
  */
 #include "io/export_writer.h"
-#include "io/text.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "io/export_writer.h"
 #include "io/joints.h"
 #include "io/spool.h"
-#include "io/text.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdlib.h>

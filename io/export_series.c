@@ -34,20 +34,20 @@ static void close_files(lm_exporter *out)
 
 bool lmi_export_print_obj(lm_exporter *out, FILE *file, const lm_export_frame *frame, unsigned layout)
 {
-    obj_object *objects = calloc(frame->body_count + 1u, sizeof *objects);
+    lm_mesh_object *objects = calloc(frame->body_count + 1u, sizeof *objects);
     if (objects == NULL) {
         return lmi_export_fail_memory(out);
     }
     for (uint32_t i = 0; i < frame->body_count; i++) {
         const lm_export_body *body = &frame->bodies[i];
-        objects[i] = (obj_object){.name = body->name,
-                                  .positions = body->positions,
-                                  .normals = body->normals,
-                                  .colours = body->colours,
-                                  .uvs = body->uvs,
-                                  .vertex_count = body->vertex_count,
-                                  .triangles = body->triangles,
-                                  .triangle_count = body->triangle_count};
+        objects[i] = (lm_mesh_object){.name = body->name,
+                                      .positions = body->positions,
+                                      .normals = body->normals,
+                                      .colours = body->colours,
+                                      .uvs = body->uvs,
+                                      .vertex_count = body->vertex_count,
+                                      .triangles = body->triangles,
+                                      .triangle_count = body->triangle_count};
     }
     lmi_obj_print(file, objects, frame->body_count, layout | (out->options.z_up ? OBJ_Z_UP : 0u));
     free(objects);

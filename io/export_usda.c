@@ -8,7 +8,7 @@
 #include "io/export_writer.h"
 #include "io/obj.h"
 #include "io/spool.h"
-#include "io/text.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * A VTU file is XML in front of the arrays as they are in memory ("appended raw": each with its length in bytes, 64 bits, first).
  */
 #include "io/export_writer.h"
-#include "io/text.h"
+#include "support/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 #ifndef LIMBER_IO_EXPORT_WRITER_H
 #define LIMBER_IO_EXPORT_WRITER_H
 
-#include "io/partial.h"
-#include "io/text.h"
 #include "limber/export.h"
+#include "support/partial.h"
+#include "support/text.h"
 
 typedef struct export_writer {
     const char *name; /* "pc2", which is the ending of its files too */
@@ -37,7 +37,7 @@ struct lm_exporter {
 };
 
 /* Fills out->error with "FILE: ..."; returns false. */
-bool lmi_export_fail(lm_exporter *out, const char *format, ...) LMI_PRINTF(2, 3);
+bool lmi_export_fail(lm_exporter *out, const char *format, ...) LIKE_PRINTF(2, 3);
 
 /* Out of memory. */
 bool lmi_export_fail_memory(lm_exporter *out);

@@ -86,7 +86,7 @@ extern const gltf_matrix lmi_gltf_identity;
 bool lmi_gltf_open(gltf_file *file);
 
 /* Fills the error, with the line of `where` in a text; returns false. `where` may be null. */
-bool lmi_gltf_fail(gltf_file *file, const json_value *where, const char *format, ...) LMI_PRINTF(3, 4);
+bool lmi_gltf_fail(gltf_file *file, const json_value *where, const char *format, ...) LIKE_PRINTF(3, 4);
 
 /* A member of `object` (the `index`-th of `list`) as a whole number below `limit`. When it is missing it is `fallback`,
  * and an error when that is GLTF_REQUIRED. */

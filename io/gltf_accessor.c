@@ -3,7 +3,7 @@
  * of the file, base64 text within it, or another file beside it.
  */
 #include "io/gltf.h"
-#include "io/system.h"
+#include "support/system.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Reading a mesh of any format: load the file, find out what it is, read it, and weld it.
  */
 #include "io/mesh_reader.h"
-#include "io/system.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <math.h>

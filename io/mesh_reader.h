@@ -4,8 +4,8 @@
 #ifndef LIMBER_IO_MESH_READER_H
 #define LIMBER_IO_MESH_READER_H
 
-#include "io/text.h"
 #include "limber/mesh.h"
+#include "support/text.h"
 
 typedef struct mesh_reader {
     const char *name;        /* of the file, in messages */
@@ -55,7 +55,7 @@ char *lmi_mesh_load(const char *path, size_t *size, const char **reason);
 /* ---- messages ---- */
 
 /* Fills the error with "FILE:LINE: " (or "FILE: ") and the text; returns false. */
-bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...) LMI_PRINTF(2, 3);
+bool lmi_mesh_reader_fail(mesh_reader *reader, const char *format, ...) LIKE_PRINTF(2, 3);
 bool lmi_mesh_reader_out_of_memory(mesh_reader *reader);
 
 /* How much of a word to show in a message. */

@@ -2,7 +2,7 @@
  * Checks of a triangle mesh. Everything that has to be found twice is found by sorting: n log n, no hash, the same
  * order every time.
  */
-#include "io/mesh_report.h"
+#include "limber/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool has_edges(const uint32_t *corner)
  * Bounds, area, volume
  */
 
-static bool measure_bounds(const mesh_view *mesh, mesh_report *report)
+static bool measure_bounds(const mesh_view *mesh, lm_mesh_report *report)
 {
     for (uint32_t i = 0; i < mesh->vertex_count; i++) {
         lm_vec3 p = mesh->positions[i];
@@ -58,7 +58,7 @@ static lm_dvec3 cross(lm_dvec3 a, lm_dvec3 b)
 }
 
 /* Areas, signed volume about the first vertex (about the world's origin a far mesh would cancel), degenerate faces. */
-static void measure_triangles(const mesh_view *mesh, mesh_report *report)
+static void measure_triangles(const mesh_view *mesh, lm_mesh_report *report)
 {
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         const uint32_t *corner = triangle_at(mesh, t);
@@ -92,7 +92,7 @@ static uint64_t edge_key(uint32_t from, uint32_t to)
     return low << 32 | high << 1 | (from < to);
 }
 
-static bool count_edges(const mesh_view *mesh, mesh_report *report)
+static bool count_edges(const mesh_view *mesh, lm_mesh_report *report)
 {
     size_t capacity = 3u * (size_t)mesh->triangle_count, count = 0;
     uint64_t *keys = malloc((capacity ? capacity : 1) * sizeof *keys);
@@ -144,7 +144,7 @@ static uint32_t count_repeated(uint32_t (*triples)[3], size_t count)
     return repeated;
 }
 
-static bool count_duplicates(const mesh_view *mesh, mesh_report *report)
+static bool count_duplicates(const mesh_view *mesh, lm_mesh_report *report)
 {
     size_t larger = mesh->triangle_count > mesh->vertex_count ? mesh->triangle_count : mesh->vertex_count;
     uint32_t(*triples)[3] = malloc((larger ? larger : 1) * sizeof *triples);
@@ -182,7 +182,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t vertex)
 }
 
 /* Joins the corners of each triangle (union-find); every set with a triangle is a part. */
-static bool count_parts(const mesh_view *mesh, mesh_report *report)
+static bool count_parts(const mesh_view *mesh, lm_mesh_report *report)
 {
     uint32_t *parent = malloc((mesh->vertex_count ? mesh->vertex_count : 1) * sizeof *parent);
     bool *used = calloc(mesh->vertex_count ? mesh->vertex_count : 1, sizeof *used);
@@ -207,11 +207,12 @@ static bool count_parts(const mesh_view *mesh, mesh_report *report)
     return allocated;
 }
 
-lm_result lmi_mesh_report_make(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
-                               uint32_t triangle_count, mesh_report *report)
+lm_result lm_mesh_inspect(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                          uint32_t triangle_count, lm_mesh_report *report)
 {
     mesh_view mesh = {positions, vertex_count, triangles, triangle_count};
-    *report = (mesh_report){.vertices = vertex_count, .triangles = triangle_count};
+    if (!report || (!positions && vertex_count > 0) || (!triangles && triangle_count > 0)) return LM_ERROR_ARGUMENT;
+    *report = (lm_mesh_report){.vertices = vertex_count, .triangles = triangle_count};
     if (vertex_count > 1u << 31) return LM_ERROR_LIMIT;
     for (size_t i = 0; i < 3u * (size_t)triangle_count; i++)
         if (triangles[i] >= vertex_count) return LM_ERROR_ARGUMENT;

@@ -4,7 +4,7 @@
 #include "io/obj.h"
 
 #include "io/decimal.h"
-#include "io/partial.h"
+#include "support/partial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static void write_name(FILE *file, const char *keyword, const char *name)
     fputc('\n', file);
 }
 
-static void write_vertices(FILE *file, const obj_object *object)
+static void write_vertices(FILE *file, const lm_mesh_object *object)
 {
     const uint8_t *colours = object->colours;
     for (uint32_t i = 0; i < object->vertex_count; i++)
@@ -149,7 +149,7 @@ typedef struct first_numbers {
     uint64_t position, uv, normal;
 } first_numbers;
 
-static void write_corner(FILE *file, const obj_object *object, first_numbers first, uint32_t index)
+static void write_corner(FILE *file, const lm_mesh_object *object, first_numbers first, uint32_t index)
 {
     fprintf(file, " %llu", (unsigned long long)(first.position + index));
     if (object->uvs) fprintf(file, "/%llu", (unsigned long long)(first.uv + index));
@@ -157,7 +157,7 @@ static void write_corner(FILE *file, const obj_object *object, first_numbers fir
 }
 
 /* Returns the numbers of the object that follows. */
-static first_numbers write_faces(FILE *file, const obj_object *object, first_numbers first)
+static first_numbers write_faces(FILE *file, const lm_mesh_object *object, first_numbers first)
 {
     for (uint32_t t = 0; t < object->triangle_count; t++) {
         fputc('f', file);
@@ -176,10 +176,27 @@ static first_numbers write_faces(FILE *file, const obj_object *object, first_num
 
 static bool is_finite(lm_vec3 v) { return isfinite(v.x) && isfinite(v.y) && isfinite(v.z); }
 
-static bool check_object(const char *path, const obj_object *object, obj_error *error)
+static bool is_complete(const lm_mesh_object *object)
 {
+    return object->name && (object->positions || object->vertex_count == 0) &&
+           (object->triangles || object->triangle_count == 0);
+}
+
+static bool vertex_is_finite(const lm_mesh_object *object, uint32_t i)
+{
+    if (!is_finite(object->positions[i]) || (object->normals && !is_finite(object->normals[i]))) return false;
+    const float *uv = object->uvs ? object->uvs + 2u * (size_t)i : NULL;
+    return !uv || (isfinite(uv[0]) && isfinite(uv[1]));
+}
+
+static bool check_object(const char *path, const lm_mesh_object *object, lm_mesh_error *error)
+{
+    if (!is_complete(object)) {
+        snprintf(error->text, sizeof error->text, "%s: an object lacks its name or an array", path);
+        return false;
+    }
     for (uint32_t i = 0; i < object->vertex_count; i++) {
-        if (is_finite(object->positions[i]) && (!object->normals || is_finite(object->normals[i]))) continue;
+        if (vertex_is_finite(object, i)) continue;
         snprintf(error->text, sizeof error->text, "%s: vertex %u of \"%s\" is not finite", path, i, object->name);
         return false;
     }
@@ -192,14 +209,7 @@ static bool check_object(const char *path, const obj_object *object, obj_error *
     return true;
 }
 
-bool lmi_obj_check(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
-{
-    for (uint32_t i = 0; i < object_count; i++)
-        if (!check_object(path, &objects[i], error)) return false;
-    return true;
-}
-
-void lmi_obj_print(FILE *file, const obj_object *objects, uint32_t object_count, unsigned layout)
+void lmi_obj_print(FILE *file, const lm_mesh_object *objects, uint32_t object_count, unsigned layout)
 {
     bool one_mesh = (layout & OBJ_ONE_MESH) != 0;
     fprintf(file, "# Limber: metres, %c up\n", layout & OBJ_Z_UP ? 'Z' : 'Y');
@@ -215,10 +225,13 @@ void lmi_obj_print(FILE *file, const obj_object *objects, uint32_t object_count,
     }
 }
 
-bool lmi_obj_write(const char *path, const obj_object *objects, uint32_t object_count, obj_error *error)
+bool lm_mesh_write_obj(const char *path, const lm_mesh_object *objects, uint32_t object_count, lm_mesh_error *error)
 {
+    _Static_assert(PARTIAL_ERROR_SIZE <= LM_MESH_ERROR_SIZE, "one line for both");
+    for (uint32_t i = 0; i < object_count; i++)
+        if (!check_object(path, &objects[i], error)) return false;
     partial_file file;
-    if (!lmi_obj_check(path, objects, object_count, error) || !lmi_partial_open(&file, path, error->text)) return false;
+    if (!lmi_partial_open(&file, path, error->text)) return false;
     lmi_obj_print(file.stream, objects, object_count, 0);
     return lmi_partial_keep(&file, error->text);
 }

@@ -33,7 +33,7 @@ typedef struct png_reader {
 } png_reader;
 
 /* Fills the error unless there is one, and is false. */
-static bool fail(png_reader *r, const char *format, ...) LMI_PRINTF(2, 3);
+static bool fail(png_reader *r, const char *format, ...) LIKE_PRINTF(2, 3);
 
 static bool fail(png_reader *r, const char *format, ...)
 {

@@ -5,7 +5,7 @@
 #ifndef LIMBER_IO_SPOOL_H
 #define LIMBER_IO_SPOOL_H
 
-#include "io/partial.h"
+#include "support/partial.h"
 
 typedef struct spool_stream {
     int64_t first, last; /* where its first and last chunks begin; -1: there is none */

@@ -2,8 +2,8 @@
  * Reading a tetrahedral mesh of any format: load the file (of TetGen's the two), find out what it is, read it, check it. And
  * its surface for those who want a triangle mesh.
  */
-#include "io/system.h"
 #include "io/tets_reader.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

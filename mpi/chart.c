@@ -1,8 +1,8 @@
 #include "mpi/chart.h"
 
 #include "draw/plot.h"
-#include "io/system.h"
 #include "mpi/sweep.h"
+#include "support/system.h"
 
 #include <math.h>
 #include <stdlib.h>

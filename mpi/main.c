@@ -1,8 +1,8 @@
 /* limber-mpi: what runs on many ranks. Exit codes as those of limber: 0, 2 for a wrong command line, 1 for the rest. */
 #include "mpi/chart.h"
 
-#include "io/system.h"
 #include "limber/mpi.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 
 #include "base/dmath.h"
 #include "base/hash.h"
-#include "io/system.h"
-#include "io/text.h"
 #include "limber/scene.h"
 #include "scene/internal.h"
 #include "scene/measure.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
+#include "support/system.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* One run of a sweep: a scene with its values set, stepped to the end, and the line that it gives the table. */
 #include "mpi/sweep.h"
 
-#include "io/text.h"
 #include "limber/scene.h"
 #include "scene/internal.h"
 #include "scene/measure.h"
+#include "support/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  */
 #include "mpi/sweep.h"
 
-#include "io/partial.h"
-#include "io/system.h"
-#include "io/text.h"
+#include "support/partial.h"
+#include "support/system.h"
+#include "support/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@ LIMBER_HEADERS = [
     "include/limber/mesh.h",
     "include/limber/cache.h",
     "include/limber/tets.h",
-    "io/obj.h",
     "include/limber/export.h",
     "include/limber/seams.h",
     "include/limber/capture.h",
@@ -28,12 +27,11 @@ LIMBER_HEADERS = [
 ]
 # Functions of Python that the library calls: what a world does before each substep (World.substep_function).
 CALLED_BACK = 'extern "Python" void limber_python_substep(lm_world *, double, void *);'
-DRAW_HEADERS = ["draw/image.h", "draw/draw.h", "io/system.h"]
+DRAW_HEADERS = ["draw/image.h", "draw/draw.h", "support/system.h"]
 
 # From headers of C itself, or too much for the rest of the header: what is left out of the declarations.
 LEFT_OUT = {
-    "io/obj.h": ["void lmi_obj_print("],
-    "io/system.h": ["FILE *"],
+    "support/system.h": ["FILE *"],
 }
 
 

@@ -7,10 +7,10 @@
  */
 #include "scene/from_mesh.h"
 
-#include "io/system.h"
 #include "limber/tets.h"
 #include "scene/internal.h"
 #include "scene/model.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,8 @@
 /*
  * The mesh of a body from a file: read, freed of what nobody sees, scaled, and moved to the body's origin.
  */
-#include "io/mesh_report.h"
-#include "io/system.h"
 #include "scene/model.h"
+#include "support/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -199,9 +198,9 @@ static lm_result read_file(const lm_scene *s, const scene_mesh *wanted, kept_mes
 static lm_result measure(const lm_scene *s, const scene_body_entry *entry, body_model *model, lm_scene_error *error)
 {
     const lm_shape_mesh *mesh = &model->mesh;
-    mesh_report report;
+    lm_mesh_report report;
     lm_result result =
-        lmi_mesh_report_make(mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, &report);
+        lm_mesh_inspect(mesh->vertices, mesh->vertex_count, mesh->triangles, mesh->triangle_count, &report);
     if (result != LM_OK) {
         return result;
     }

@@ -140,6 +140,41 @@ static double deepest_of(const surface *f, const surface *other)
     return deepest;
 }
 
+/* The same of so many vertices, evenly taken; stops at one that is deep enough. */
+#define MOST_TRIED 256
+
+static bool is_deeper(const surface *f, const surface *other, double depth, uint64_t *triangles)
+{
+    uint32_t step = f->vertex_count / MOST_TRIED + 1;
+    for (uint32_t i = 0; i < f->vertex_count; i += step) {
+        if (!in_box(other, f->vertices[i])) {
+            continue;
+        }
+        if (*triangles < 2u * (uint64_t)other->triangle_count) {
+            *triangles = 0;
+            return false;
+        }
+        *triangles -= 2u * (uint64_t)other->triangle_count;
+        if (is_inside(other, f->vertices[i]) && depth_in(other, f->vertices[i]) > depth) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lmi_overlap_is_deeper(const lm_world *world, lm_body_id a, lm_body_id b, double depth, uint64_t *triangles)
+{
+    lm_body_info info;
+    surface first = {.vertices = NULL}, second = {.vertices = NULL};
+    bool read = lm_body_get_info(world, a, &info) == LM_OK && surface_read(world, a, info.centre, &first) == LM_OK &&
+                surface_read(world, b, info.centre, &second) == LM_OK;
+    bool deeper =
+        read && (is_deeper(&first, &second, depth, triangles) || is_deeper(&second, &first, depth, triangles));
+    surface_free(&first);
+    surface_free(&second);
+    return deeper;
+}
+
 /* Boxes around particles, with as much again for surfaces that lie beyond them. */
 static bool may_overlap(const lm_body_info *a, const lm_body_info *b)
 {

@@ -4,7 +4,7 @@
  */
 #include "scene/internal.h"
 #include "scene/measure.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "scene/read.h"
 
-#include "scene/nearest.h"
 #include "scene/report.h"
+#include "support/nearest.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,9 +9,9 @@
 #define LIMBER_SCENE_REPORT_H
 
 #include "io/json.h"
-#include "io/text.h"
 #include "limber/scene.h"
 #include "scene/format.h"
+#include "support/text.h"
 
 #include <stdarg.h>
 
@@ -27,7 +27,7 @@ report_place lmi_report_at(const char *file, const json_value *value, const char
 report_place lmi_report_at_key(const char *file, const json_value *member, const char *path);
 
 void lmi_report_va(lm_scene_error *error, report_place place, const char *format, va_list arguments);
-void lmi_report(lm_scene_error *error, report_place place, const char *format, ...) LMI_PRINTF(3, 4);
+void lmi_report(lm_scene_error *error, report_place place, const char *format, ...) LIKE_PRINTF(3, 4);
 
 /* Room for the path of a field: deeper or longer ones are cut. */
 #define REPORT_PATH_SIZE 256
@@ -35,6 +35,6 @@ void lmi_report(lm_scene_error *error, report_place place, const char *format, .
 /* About the field `name` of a structure that has been read (at its value, or at the structure when it is absent);
  * null: about the structure itself. */
 void lmi_report_field(lm_scene_error *error, const char *file, const scene_head *head, const char *name,
-                      const char *format, ...) LMI_PRINTF(5, 6);
+                      const char *format, ...) LIKE_PRINTF(5, 6);
 
 #endif

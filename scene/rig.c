@@ -1,7 +1,7 @@
 /* The bones of an entry: those of its model, and those that it lists, in an order in which parents come first. */
 #include "scene/rig.h"
 
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <string.h>
 

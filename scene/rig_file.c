@@ -1,7 +1,7 @@
 /* The rig of a body's mesh file: read once, placed as the mesh is, with the animation that the entry wants. */
 #include "scene/rig.h"
 
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <stdlib.h>
 

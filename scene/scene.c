@@ -2,12 +2,12 @@
 #include "limber/scene.h"
 
 #include "cmake/embedded.h"
-#include "io/system.h"
 #include "limber/mesh.h"
 #include "scene/from_mesh.h"
 #include "scene/internal.h"
-#include "scene/nearest.h"
 #include "scene/read.h"
+#include "support/nearest.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* The format told to others: as a JSON Schema (draft 2020-12) and as the tables of docs/scene-format.md. */
-#include "io/text.h"
 #include "limber/scene.h"
 #include "scene/format.h"
 #include "scene/measure.h"
+#include "support/text.h"
 
 #include <string.h>
 

@@ -1,10 +1,12 @@
 /*
  * What a scene may say and seldom means: one line in the log for each kind, when its world is made.
  *
+ *   - bodies that touch each other and begin inside each other, so that they are driven apart at once; but those that were put or turned at
+ *     random, of which some always meet
  *   - bodies above each other whose groups and masks do not fit, though nobody wrote that they are to pass through each other
  *   - events after the last frame, which never happen
  */
-#include "scene/internal.h"
+#include "scene/overlap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +14,10 @@
 
 /* Bodies of one entry are looked at one by one up to so many in all: pairs grow with their square. */
 #define MOST_BODIES 2000
+
+/* How deep is too deep, as a share of the smaller one's mean extent; and how many triangles may be looked at to find that out. */
+#define TOO_DEEP 0.05
+#define MOST_TRIANGLES 20000000u
 
 /* Of the smaller one's width that the two have in common, seen from above. */
 #define COVERED 0.5
@@ -80,6 +86,48 @@ static void warn_of_masks(const lm_scene *s, const placed *bodies, uint32_t coun
     }
 }
 
+/* --- overlaps --- */
+
+static double mean_extent(const lm_body_info *i)
+{
+    return (i->upper.x - i->lower.x + i->upper.y - i->lower.y + i->upper.z - i->lower.z) / 3.0;
+}
+
+/* Boxes around particles. */
+static bool boxes_meet(const lm_body_info *i, const lm_body_info *k)
+{
+    return i->lower.x < k->upper.x && k->lower.x < i->upper.x && i->lower.y < k->upper.y && k->lower.y < i->upper.y &&
+           i->lower.z < k->upper.z && k->lower.z < i->upper.z;
+}
+
+static bool is_random(const placed *a)
+{
+    const scene_repeat *repeat = a->entry->repeat;
+    return repeat != NULL &&
+           (repeat->vary != NULL || repeat->jitter.x > 0.0 || repeat->jitter.y > 0.0 || repeat->jitter.z > 0.0);
+}
+
+static void warn_of_overlaps(const lm_scene *s, const lm_world *world, const placed *bodies, uint32_t count)
+{
+    uint64_t left = MOST_TRIANGLES;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t k = i + 1; k < count && left > 0; k++) {
+            const placed *a = &bodies[i], *b = &bodies[k];
+            double depth = TOO_DEEP * fmin(mean_extent(&a->info), mean_extent(&b->info));
+            if (touches(a, b) && !is_random(a) && !is_random(b) && boxes_meet(&a->info, &b->info) &&
+                lmi_overlap_is_deeper(world, s->bodies[i].id, s->bodies[k].id, depth, &left)) {
+                char line[256];
+                snprintf(line, sizeof line,
+                         "%.80s: bodies %u and %u begin inside each other: they are driven apart at once; write "
+                         "\"mask\": 0 where they are to pass through each other",
+                         s->name, i, k);
+                lmi_scene_say(s, line);
+                return;
+            }
+        }
+    }
+}
+
 /* The bodies of the scene as they were put; null when there is no memory for them: then nothing is said. */
 static placed *read_bodies(const lm_scene *s, const lm_world *world, uint32_t count)
 {
@@ -119,11 +167,15 @@ void lmi_scene_warn(const lm_scene *s, const lm_world *world)
 {
     const scene_file *file = s->file;
     warn_of_events(s);
-    if (!(file->gravity.y < 0.0) || file->colliders.count == 0 || s->body_count < 2 || s->body_count > MOST_BODIES) {
-        return; /* nothing falls, or onto nothing */
+    if (s->body_count < 2 || s->body_count > MOST_BODIES) {
+        return;
     }
     placed *bodies = read_bodies(s, world, s->body_count);
     if (bodies != NULL) {
+        warn_of_overlaps(s, world, bodies, s->body_count);
+    }
+    if (bodies != NULL && file->gravity.y < 0.0 &&
+        file->colliders.count > 0) { /* something falls, and onto something */
         warn_of_masks(s, bodies, s->body_count);
     }
     free(bodies);

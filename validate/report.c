@@ -3,9 +3,9 @@
  */
 #include "validate/report.h"
 
-#include "io/partial.h"
-#include "io/system.h"
 #include "limber/limber.h"
+#include "support/partial.h"
+#include "support/system.h"
 #include "validate/limits.h"
 
 #include <math.h>

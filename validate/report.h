@@ -5,7 +5,7 @@
 #define LIMBER_VALIDATE_REPORT_H
 
 #include "draw/plot.h"
-#include "io/text.h"
+#include "support/text.h"
 #include "validate/validate.h"
 
 #define REPORT_MOST_COLUMNS 10
@@ -35,24 +35,24 @@ typedef struct report_plot {
 } report_plot;
 
 /* One line that says what could not be done; false, for `return`. The first one is kept. */
-bool report_fail(report *report, const char *format, ...) LMI_PRINTF(2, 3);
+bool report_fail(report *report, const char *format, ...) LIKE_PRINTF(2, 3);
 
 void report_begin(report *report);
 void report_study(report *report, const char *name, const char *title, const char *text);
 
 /* A table: its columns, joined by |, then rows of the same form; it ends with the next table or report_end_table. */
 void report_columns(report *report, const char *columns);
-void report_row(report *report, const char *format, ...) LMI_PRINTF(2, 3);
+void report_row(report *report, const char *format, ...) LIKE_PRINTF(2, 3);
 void report_end_table(report *report);
 
 /* A paragraph of the page. */
 void report_text(report *report, const char *text);
 
 /* Whether a value is within the limit of its quantity in this study; it is counted, and told where it is not. */
-void report_check(report *report, const char *quantity, double value, const char *format, ...) LMI_PRINTF(4, 5);
+void report_check(report *report, const char *quantity, double value, const char *format, ...) LIKE_PRINTF(4, 5);
 
 /* A series of a plot, to which points are added; and the plot as pictures/validation-NAME.png of the page. */
-uint32_t report_series(report_plot *plot, bool joined, bool dashed, const char *format, ...) LMI_PRINTF(4, 5);
+uint32_t report_series(report_plot *plot, bool joined, bool dashed, const char *format, ...) LIKE_PRINTF(4, 5);
 void report_point(report_plot *plot, uint32_t series, double x, double y);
 void report_end_plot(report *report, const report_plot *plot, const char *name);
 

@@ -1,7 +1,7 @@
 /* The list of studies. */
 #include "validate/validate.h"
 
-#include "io/system.h"
+#include "support/system.h"
 #include "validate/studies.h"
 
 #include <stdio.h>

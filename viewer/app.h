@@ -4,7 +4,7 @@
 #ifndef LIMBER_VIEWER_APP_H
 #define LIMBER_VIEWER_APP_H
 
-#include "base/compiler.h"
+#include "support/like_printf.h"
 #include "viewer/camera.h"
 #include "viewer/capture.h"
 #include "viewer/catalogue.h"
@@ -140,6 +140,6 @@ void app_toggle_recording(app *app);
 void app_save_snapshot(app *app);
 
 /* Says something in the window for a few seconds. */
-void app_say(app *app, bool bad, const char *format, ...) LMI_PRINTF(3, 4);
+void app_say(app *app, bool bad, const char *format, ...) LIKE_PRINTF(3, 4);
 
 #endif

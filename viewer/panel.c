@@ -332,7 +332,7 @@ void panel_views(app *a)
  * Numbers
  */
 
-static void show_row(const char *name, const char *format, ...) LMI_PRINTF(2, 3);
+static void show_row(const char *name, const char *format, ...) LIKE_PRINTF(2, 3);
 
 static void show_row(const char *name, const char *format, ...)
 {

@@ -1,7 +1,7 @@
 /* The state of the viewer as JSON. */
 #include "viewer/report.h"
 
-#include "io/text.h"
+#include "support/text.h"
 #include "viewer/parameters.h"
 
 #include <math.h>

@@ -40,7 +40,7 @@ struct script {
 };
 
 /* Fails with the place in the script; always false. */
-static bool fail(script *s, const char *format, ...) LMI_PRINTF(2, 3);
+static bool fail(script *s, const char *format, ...) LIKE_PRINTF(2, 3);
 
 static bool fail(script *s, const char *format, ...)
 {

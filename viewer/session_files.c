@@ -1,5 +1,5 @@
 /* Snapshots of sessions in files: what `limber run --out` writes as state.limber is the same. */
-#include "io/partial.h"
+#include "support/partial.h"
 #include "viewer/session.h"
 
 #include <errno.h>

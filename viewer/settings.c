@@ -2,7 +2,7 @@
 #include "viewer/settings.h"
 
 #include "draw/draw.h"
-#include "io/partial.h"
+#include "support/partial.h"
 
 #include <stddef.h>
 #include <stdio.h>

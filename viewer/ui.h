@@ -10,7 +10,7 @@
 #ifndef LIMBER_VIEWER_UI_H
 #define LIMBER_VIEWER_UI_H
 
-#include "base/compiler.h"
+#include "support/like_printf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ typedef enum ui_style {
     UI_STYLE_COUNT
 } ui_style;
 
-void ui_text(ui_style style, const char *format, ...) LMI_PRINTF(2, 3);
+void ui_text(ui_style style, const char *format, ...) LIKE_PRINTF(2, 3);
 void ui_text_wrapped(ui_style style, const char *text);
 void ui_gap(float height);
 void ui_same_line(void);

@@ -8,8 +8,8 @@
  *     lm_export_finish(out, &error);
  *
  * Frames come from anywhere; capture.h takes them from a world. A frame is written when it is added, or put aside on disk where a
- * format wants another order: memory does not grow with the number of frames. Files take their places when all of them are whole
- * (partial.h), and none does when something fails.
+ * format wants another order: memory does not grow with the number of frames. Files take their places when all of them are whole,
+ * and none does when something fails.
  */
 #ifndef LIMBER_EXPORT_H
 #define LIMBER_EXPORT_H

@@ -1502,9 +1502,13 @@ typedef struct lm_skeleton_info {
     uint32_t attachments; /* pairs of a particle and a bone */
     uint32_t particles;   /* that are attached */
     uint32_t held;        /* of them with a weight of 1 in all */
+    float hertz, damping_ratio;
 } lm_skeleton_info;
 
 LM_API lm_result lm_skeleton_get_info(const lm_world *world, lm_skeleton_id skeleton, lm_skeleton_info *info);
+
+/* Another pull on what is attached, from now on, as in lm_skeleton_def: flesh grows firmer or slacker. */
+LM_API lm_result lm_skeleton_set_spring(lm_world *world, lm_skeleton_id skeleton, float hertz, float damping_ratio);
 
 /* The body's skeleton; {0} when it has none. */
 LM_API lm_result lm_body_get_skeleton(const lm_world *world, lm_body_id body, lm_skeleton_id *skeleton);

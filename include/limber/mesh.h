@@ -4,7 +4,7 @@
  *
  * A reader takes nothing on trust: it allocates what the bytes of the file can fill, never what a header announces, and
  * it depends neither on the host's locale nor on its byte order. Faces are kept as they are, degenerate and duplicate
- * ones among them (mesh_report.h counts those); polygons are divided into triangles.
+ * ones among them (lm_mesh_inspect counts those); polygons are divided into triangles.
  */
 #ifndef LIMBER_MESH_H
 #define LIMBER_MESH_H
@@ -97,6 +97,47 @@ void lm_mesh_use(const lm_mesh_data *mesh, lm_mesh_kind kind, uint32_t particles
  * the colour of the one kept, and the mean of all their normals. Vertices in no triangle are kept too. LM_ERROR_MEMORY
  * leaves the mesh as it was. */
 lm_result lm_mesh_weld(lm_mesh_data *mesh, float tolerance);
+
+/* What a triangle mesh contains, and what is wrong with it. */
+typedef struct lm_mesh_report {
+    uint32_t vertices, triangles;
+    uint32_t parts;               /* sets of triangles joined by vertices */
+    uint32_t unused_vertices;     /* in no triangle */
+    uint32_t coincident_vertices; /* at the very place of another: seams that were not welded */
+    uint32_t degenerate_faces;    /* two corners are one vertex, or the three lie on a line */
+    uint32_t duplicate_faces;     /* the same three vertices as another, either way round */
+    uint32_t open_edges;          /* in one triangle only */
+    uint32_t nonmanifold_edges;   /* in three triangles or more */
+    uint32_t flipped_edges;       /* in two triangles that turn opposite ways */
+    lm_vec3 lower, upper;         /* bounding box of all vertices; zero without vertices */
+    double area;                  /* square metres */
+    double volume;                /* cubic metres, negative when inside out; 0 unless closed */
+    bool closed;                  /* no open, non-manifold or flipped edges, and at least one triangle */
+} lm_mesh_report;
+
+/* Examines a mesh from anywhere. Triangles whose corners are not three different vertices count as degenerate and have no edges.
+ * LM_ERROR_ARGUMENT for an index out of range, a position that is not finite or an array that is missing, LM_ERROR_LIMIT for more than
+ * 2^31 vertices, LM_ERROR_MEMORY. */
+lm_result lm_mesh_inspect(const lm_vec3 *positions, uint32_t vertex_count, const uint32_t *triangles,
+                          uint32_t triangle_count, lm_mesh_report *report);
+
+/* One object of a file that is written. */
+typedef struct lm_mesh_object {
+    const char *name; /* spaces and control characters are written as '_' */
+    const lm_vec3 *positions;
+    const lm_vec3 *normals; /* one for each position; may be null */
+    const uint8_t *colours; /* red, green and blue (sRGB) for each position; may be null */
+    const float *uvs;       /* texture coordinates, two for each position, v upwards; may be null */
+    uint32_t vertex_count;
+    const uint32_t *triangles; /* three indices into positions each */
+    uint32_t triangle_count;
+} lm_mesh_object;
+
+/* Writes the objects as Wavefront OBJ, the plainest format, readable by every modelling program: names, positions, normals, colours
+ * (three more numbers after a position, as many programs read them) and triangles; numbers with the fewest digits that read back as
+ * the same float, whatever the host's locale. The file is whole or not there. Values that are not finite, indices out of range and
+ * arrays that are missing are refused. False: nothing was changed under `path`, and *error says why. (export.h writes motion.) */
+bool lm_mesh_write_obj(const char *path, const lm_mesh_object *objects, uint32_t object_count, lm_mesh_error *error);
 
 #ifdef __cplusplus
 }

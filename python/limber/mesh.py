@@ -141,7 +141,7 @@ class Mesh:
     def write(self, path: str | os.PathLike[str], name: str = "mesh") -> None:
         """Writes an OBJ file, whole or not at all."""
         keep = [ffi.new("char[]", name.encode())]
-        found = ffi.new("obj_object *", {"name": keep[0]})
+        found = ffi.new("lm_mesh_object *", {"name": keep[0]})
         found.vertex_count, found.triangle_count = len(self.vertices), len(self.faces)
         found.positions = pointer("lm_vec3", self.vertices)
         found.triangles = pointer("uint32_t", self.faces)
@@ -149,8 +149,8 @@ class Mesh:
             found.colours = pointer("uint8_t", self.colours)
         if self.normals is not None:
             found.normals = pointer("lm_vec3", self.normals)
-        error = ffi.new("obj_error *")
-        if not lib.lmi_obj_write(os.fsencode(path), found, 1, error):
+        error = ffi.new("lm_mesh_error *")
+        if not lib.lm_mesh_write_obj(os.fsencode(path), found, 1, error):
             raise FormatError(text(error.text))
 
 

@@ -477,6 +477,8 @@ class SkeletonInfo:
     attachments: int
     particles: int
     held: int
+    hertz: float
+    damping_ratio: float
 
 
 #: An attachment as numpy sees it.
@@ -505,6 +507,10 @@ class Skeleton(_Thing):
 
         found = self._info().body
         return Body(self.world, (found.slot, found.generation))
+
+    def set_spring(self, hertz: float, damping_ratio: float) -> None:
+        """Another pull on what is attached, from now on."""
+        self._do(lib.lm_skeleton_set_spring, hertz, damping_ratio)
 
     def _poses(self, poses: Sequence[Any]) -> Any:
         bones = self._info().bones

@@ -167,6 +167,11 @@ static lm_result check_attachments(lm_world *world, const lm_skeleton_def *def, 
     return LM_OK;
 }
 
+static bool is_spring(float hertz, float damping_ratio)
+{
+    return hertz >= 0.0f && hertz <= 1e6f && damping_ratio >= 0.0f && damping_ratio <= 1e6f;
+}
+
 static lm_result check(lm_world *world, const lm_skeleton_def *def, const lmi_body *body)
 {
     if (body->skeleton != LMI_NONE) {
@@ -183,7 +188,7 @@ static lm_result check(lm_world *world, const lm_skeleton_def *def, const lmi_bo
         return lmi_fail(world, LM_ERROR_ARGUMENT,
                         "lm_skeleton_create: the pose is not finite, or its rotation is zero");
     }
-    if (!(def->hertz >= 0.0f && def->hertz <= 1e6f) || !(def->damping_ratio >= 0.0f && def->damping_ratio <= 1e6f)) {
+    if (!is_spring(def->hertz, def->damping_ratio)) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_create: hertz and damping_ratio must be 0 to 1e6");
     }
     for (uint32_t n = 0; n < def->bone_count; n++) {
@@ -487,10 +492,28 @@ lm_result lm_skeleton_get_info(const lm_world *world, lm_skeleton_id skeleton, l
     info->bones = s->bone_count;
     info->attachments = s->link_count;
     info->particles = s->particle_count;
+    info->hertz = s->hertz;
+    info->damping_ratio = s->damping_ratio;
     info->held = 0;
     for (uint32_t n = 0; n < s->particle_count; n++) {
         info->held += s->weights[n] >= 1.0f;
     }
+    return LM_OK;
+}
+
+lm_result lm_skeleton_set_spring(lm_world *world, lm_skeleton_id skeleton, float hertz, float damping_ratio)
+{
+    lmi_skeleton *s = find(world, skeleton, "lm_skeleton_set_spring");
+    if (!s) {
+        return LM_ERROR_ID;
+    }
+    if (!is_spring(hertz, damping_ratio)) {
+        return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_skeleton_set_spring: hertz and damping_ratio must be 0 to 1e6");
+    }
+    lmi_world_change(world, LMI_CHANGE_WORLD);
+    s->hertz = hertz;
+    s->damping_ratio = damping_ratio;
+    lmi_body_rouse(world, lmi_body_at(world, s->body));
     return LM_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "draw/image.h"
 #include "draw/label.h"
 #include "draw/sheet.h"
-#include "io/partial.h"
+#include "support/partial.h"
 
 #include <dirent.h>
 #include <setjmp.h>

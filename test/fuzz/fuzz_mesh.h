@@ -7,7 +7,6 @@
 
 #include "fuzz.h"
 
-#include "io/mesh_report.h"
 #include "limber/mesh.h"
 
 #include <math.h>
@@ -45,9 +44,8 @@ static void read_any_mesh(const char *name, const void *bytes, size_t size)
     }
     check_mesh(&mesh);
     if (mesh.triangle_count < 100000) { /* a report takes a while, and teaches the fuzzer nothing */
-        mesh_report report;
-        if (lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report) !=
-            LM_OK)
+        lm_mesh_report report;
+        if (lm_mesh_inspect(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report) != LM_OK)
             abort();
         if (report.parts > mesh.vertex_count) abort();
     }

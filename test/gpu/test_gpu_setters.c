@@ -13,6 +13,7 @@ typedef struct setting {
     lm_mover_id mover;
     lm_pin_id pin;
     lm_drag_id drag;
+    lm_skeleton_id skeleton;
 } setting;
 
 static setting fill(lm_world *world)
@@ -39,6 +40,13 @@ static setting fill(lm_world *world)
     lm_drag_def drag = lm_drag_def_default();
     drag.body = s.body[1], drag.target = (lm_dvec3){2.0, 1.5, 0.0};
     assert_ok(lm_drag_create(world, &drag, &s.drag));
+    lm_bone bone = lm_bone_default();
+    lm_attachment attach = {0, 0, 0.5f};
+    lm_skeleton_def skeleton = lm_skeleton_def_default();
+    skeleton.body = s.body[1], skeleton.bones = &bone, skeleton.bone_count = 1;
+    skeleton.attachments = &attach, skeleton.attachment_count = 1;
+    skeleton.pose.position = (lm_dvec3){2.0, 0.6, 0.0};
+    assert_ok(lm_skeleton_create(world, &skeleton, &s.skeleton));
     return s;
 }
 
@@ -74,6 +82,7 @@ static const char *change(lm_world *world, const setting *s, int n)
         assert_ok(lm_drag_get_def(world, s->drag, &drag));
         drag.hertz = 5.0f, drag.radius = 0.4f, drag.particle = 3;
         return assert_ok(lm_drag_set_def(world, s->drag, &drag)), "drag";
+    case 8: return assert_ok(lm_skeleton_set_spring(world, s->skeleton, 30.0f, 1.0f)), "spring of a skeleton";
     default: return NULL;
     }
 }

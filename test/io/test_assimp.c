@@ -2,7 +2,6 @@
  * Meshes against the Open Asset Import Library: Limber's own readers see what it sees in the same bytes, and what it
  * writes in formats that Limber has no reader for comes in through it.
  */
-#include "io/mesh_report.h"
 #include "limber/shapes.h"
 #include "test/support/mesh_files.h"
 
@@ -118,10 +117,9 @@ static void test_other_formats(void **state)
     (void)state;
     lm_shape_mesh shape;
     plain_mesh torus = make_shape("torus", 12, &shape);
-    mesh_report expected;
+    lm_mesh_report expected;
     assert_int_equal(
-        lmi_mesh_report_make(torus.positions, torus.vertex_count, torus.triangles, torus.triangle_count, &expected),
-        LM_OK);
+        lm_mesh_inspect(torus.positions, torus.vertex_count, torus.triangles, torus.triangle_count, &expected), LM_OK);
     text_buffer file = {0};
     make_obj(&file, &torus);
     const struct aiScene *scene =
@@ -137,10 +135,9 @@ static void test_other_formats(void **state)
         lm_mesh_data mesh;
         lm_mesh_error error;
         if (!lm_mesh_read(path, &(lm_mesh_options){.weld = 1e-5f}, &mesh, &error)) fail_msg("%s", error.text);
-        mesh_report report;
+        lm_mesh_report report;
         assert_int_equal(
-            lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report),
-            LM_OK);
+            lm_mesh_inspect(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report), LM_OK);
         if (!report.closed || report.triangles != expected.triangles || report.vertices != expected.vertices)
             fail_msg("%s: %u vertices, %u triangles, %u open edges", path, report.vertices, report.triangles,
                      report.open_edges);

@@ -5,7 +5,6 @@
 #define _POSIX_C_SOURCE 200809L /* setenv */
 
 #include "io/decimal.h"
-#include "io/mesh_report.h"
 #include "limber/shapes.h"
 #include "test/support/mesh_files.h"
 #include "test/support/support.h"
@@ -75,9 +74,9 @@ static void test_all_formats_weld_to_the_duck(void **state)
     (void)state;
     lm_shape_mesh shape;
     plain_mesh duck = make_duck(&shape);
-    mesh_report expected;
-    assert_int_equal(
-        lmi_mesh_report_make(duck.positions, duck.vertex_count, duck.triangles, duck.triangle_count, &expected), LM_OK);
+    lm_mesh_report expected;
+    assert_int_equal(lm_mesh_inspect(duck.positions, duck.vertex_count, duck.triangles, duck.triangle_count, &expected),
+                     LM_OK);
     assert_true(expected.closed);
     for (int kind = 0;; kind++) {
         text_buffer file = {0};
@@ -87,10 +86,9 @@ static void test_all_formats_weld_to_the_duck(void **state)
         lm_mesh_error error;
         if (!lm_mesh_parse(name, file.bytes, file.length, NULL, &mesh, &error)) fail_msg("%s", error.text);
         lmi_text_free(&file);
-        mesh_report report;
+        lm_mesh_report report;
         assert_int_equal(
-            lmi_mesh_report_make(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report),
-            LM_OK);
+            lm_mesh_inspect(mesh.positions, mesh.vertex_count, mesh.triangles, mesh.triangle_count, &report), LM_OK);
         assert_int_equal(report.vertices, expected.vertices);
         assert_int_equal(mesh.welded, is_stl(kind) ? 3 * duck.triangle_count - duck.vertex_count : 0);
         assert_true(report.closed && report.parts == 1);

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,10 +123,48 @@ static void test_every_allocation_of_poses(void **state)
     }
 }
 
+/* Examining a mesh, and writing it: a file that was there stays. */
+static void test_every_allocation_of_reports_and_files(void **state)
+{
+    (void)state;
+    static const lm_vec3 points[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    static const uint32_t triangles[12] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
+    lm_mesh_report report;
+    long failures = 0;
+    for (lm_result result = LM_ERROR_MEMORY; result != LM_OK; failures++) {
+        assert_true(failures < 1000);
+        allowed = failures;
+        result = lm_mesh_inspect(points, 4, triangles, 4, &report);
+        allowed = -1;
+        assert_true(result == LM_OK || result == LM_ERROR_MEMORY);
+    }
+    assert_true(failures > 2 && report.closed && report.parts == 1);
+
+    static const char path[] = "test_mesh_memory.obj";
+    lm_mesh_object object = {
+        .name = "corner", .positions = points, .vertex_count = 4, .triangles = triangles, .triangle_count = 4};
+    lm_mesh_error error;
+    lm_mesh_data mesh;
+    assert_true(lm_mesh_write_obj(path, &object, 1, &error));
+    object.triangle_count = 3;
+    failures = 0;
+    for (bool written = false; !written; failures++) {
+        assert_true(failures < 1000);
+        allowed = failures;
+        written = lm_mesh_write_obj(path, &object, 1, &error);
+        allowed = -1;
+        assert_true(lm_mesh_read(path, NULL, &mesh, &error));
+        assert_int_equal(mesh.triangle_count, written ? 3 : 4);
+        lm_mesh_free(&mesh);
+    }
+    assert_true(failures > 1);
+    remove(path);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
-                                       cmocka_unit_test(test_every_allocation_of_tetrahedra),
-                                       cmocka_unit_test(test_every_allocation_of_poses)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_allocation), cmocka_unit_test(test_every_allocation_of_tetrahedra),
+        cmocka_unit_test(test_every_allocation_of_poses), cmocka_unit_test(test_every_allocation_of_reports_and_files)};
     return cmocka_run_group_tests_name("mesh_memory", tests, NULL, NULL);
 }

@@ -3,11 +3,10 @@
  */
 #define _XOPEN_SOURCE 700
 
-#include "io/mesh_report.h"
 #include "io/obj.h"
 #include "io/polygon.h"
-#include "io/system.h"
 #include "limber/mesh.h"
+#include "support/system.h"
 
 #include <float.h>
 #include <locale.h>
@@ -35,13 +34,13 @@ static const uint32_t cube_triangles[12][3] = {{0, 2, 1}, {0, 3, 2}, {4, 5, 6}, 
 
 static const lm_mesh_options as_it_is = {.weld = -1.0f};
 
-static obj_object cube_object(const char *name)
+static lm_mesh_object cube_object(const char *name)
 {
-    return (obj_object){.name = name,
-                        .positions = cube_points,
-                        .vertex_count = 8,
-                        .triangles = &cube_triangles[0][0],
-                        .triangle_count = 12};
+    return (lm_mesh_object){.name = name,
+                            .positions = cube_points,
+                            .vertex_count = 8,
+                            .triangles = &cube_triangles[0][0],
+                            .triangle_count = 12};
 }
 
 static bool file_exists(const char *path)
@@ -121,10 +120,10 @@ static void test_write_and_read(void **state)
     static const char path[] = "test_obj_roundtrip.obj";
     lm_vec3 normals[8];
     for (int i = 0; i < 8; i++) normals[i] = (lm_vec3){0.1f * (float)i, -1e-20f, 1.0f};
-    obj_object objects[3] = {cube_object("first"), cube_object("the second\n"), cube_object("third")};
+    lm_mesh_object objects[3] = {cube_object("first"), cube_object("the second\n"), cube_object("third")};
     objects[1].normals = normals;
-    obj_error error;
-    assert_true(lmi_obj_write(path, objects, 3, &error));
+    lm_mesh_error error;
+    assert_true(lm_mesh_write_obj(path, objects, 3, &error));
     char beside[64];
     snprintf(beside, sizeof beside, "test_obj_roundtrip.obj.%ld.tmp", lmi_system_process());
     assert_false(file_exists(beside));
@@ -150,24 +149,39 @@ static void test_write_and_read(void **state)
 static void test_write_failures(void **state)
 {
     (void)state;
-    obj_error error;
-    obj_object object = cube_object("cube");
-    assert_false(lmi_obj_write("no/such/folder/a.obj", &object, 1, &error));
+    lm_mesh_error error;
+    lm_mesh_object object = cube_object("cube");
+    assert_false(lm_mesh_write_obj("no/such/folder/a.obj", &object, 1, &error));
     assert_non_null(strstr(error.text, "no/such/folder/a.obj: cannot be written: No such file"));
 
     /* A file that is already there survives a failure. */
     static const char path[] = "test_obj_keep.obj";
-    assert_true(lmi_obj_write(path, &object, 1, &error));
+    assert_true(lm_mesh_write_obj(path, &object, 1, &error));
     lm_vec3 bad[8];
     memcpy(bad, cube_points, sizeof bad);
     bad[5].y = NAN;
     object.positions = bad;
-    assert_false(lmi_obj_write(path, &object, 1, &error));
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "vertex 5 of \"cube\" is not finite"));
     object.positions = cube_points;
     object.vertex_count = 7;
-    assert_false(lmi_obj_write(path, &object, 1, &error));
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "names vertex 7 of 7"));
+    float uvs[16] = {0};
+    uvs[13] = NAN;
+    object = cube_object("cube");
+    object.uvs = uvs;
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
+    assert_non_null(strstr(error.text, "vertex 6 of \"cube\" is not finite"));
+    object = cube_object(NULL);
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
+    assert_non_null(strstr(error.text, "lacks its name or an array"));
+    object = cube_object("cube");
+    object.positions = NULL;
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
+    object = cube_object("cube");
+    object.triangles = NULL;
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
     lm_mesh_data mesh;
     lm_mesh_error read_error;
     assert_true(lm_mesh_read(path, &as_it_is, &mesh, &read_error));
@@ -187,9 +201,9 @@ static void test_write_to_full_disk(void **state)
     snprintf(beside, sizeof beside, "%s.%ld.tmp", path, lmi_system_process());
     remove(beside);
     if (!file_exists("/dev/full") || symlink("/dev/full", beside) != 0) skip();
-    obj_object object = cube_object("cube");
-    obj_error error;
-    assert_false(lmi_obj_write(path, &object, 1, &error));
+    lm_mesh_object object = cube_object("cube");
+    lm_mesh_error error;
+    assert_false(lm_mesh_write_obj(path, &object, 1, &error));
     assert_non_null(strstr(error.text, "No space left on device"));
     assert_false(file_exists(path));
     assert_false(file_exists(beside));
@@ -207,9 +221,9 @@ static void test_write_beyond_limit(void **state)
     limit = before;
     limit.rlim_cur = 100; /* the cube takes more */
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    obj_object object = cube_object("cube");
-    obj_error error;
-    bool written = lmi_obj_write(path, &object, 1, &error);
+    lm_mesh_object object = cube_object("cube");
+    lm_mesh_error error;
+    bool written = lm_mesh_write_obj(path, &object, 1, &error);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(written);
     assert_non_null(strstr(error.text, "File too large"));
@@ -390,17 +404,17 @@ static void test_bad_polygons(void **state)
  * Reports
  */
 
-static mesh_report report_of(const lm_vec3 *points, uint32_t point_count, const void *triangles, uint32_t count)
+static lm_mesh_report report_of(const lm_vec3 *points, uint32_t point_count, const void *triangles, uint32_t count)
 {
-    mesh_report report;
-    assert_int_equal(lmi_mesh_report_make(points, point_count, triangles, count, &report), LM_OK);
+    lm_mesh_report report;
+    assert_int_equal(lm_mesh_inspect(points, point_count, triangles, count, &report), LM_OK);
     return report;
 }
 
 static void test_report_of_a_cube(void **state)
 {
     (void)state;
-    mesh_report report = report_of(cube_points, 8, cube_triangles, 12);
+    lm_mesh_report report = report_of(cube_points, 8, cube_triangles, 12);
     assert_true(report.closed);
     assert_int_equal(report.vertices, 8);
     assert_int_equal(report.triangles, 12);
@@ -417,7 +431,7 @@ static void test_report_of_broken_cubes(void **state)
     (void)state;
     uint32_t t[14][3];
     memcpy(t, cube_triangles, sizeof cube_triangles);
-    mesh_report report = report_of(cube_points, 8, t, 11);
+    lm_mesh_report report = report_of(cube_points, 8, t, 11);
     assert_false(report.closed);
     assert_int_equal(report.open_edges, 3);
     assert_true(report.volume == 0.0);
@@ -446,7 +460,7 @@ static void test_report_of_parts(void **state)
     static const lm_vec3 points[8] = {{0, 0, 0}, {1, 0, 0},     {0, 1, 0}, {5, 0, 0},
                                       {6, 0, 0}, {7, 1e-9f, 0}, {0, 0, 0}, {9, 9, 9}};
     static const uint32_t triangles[2][3] = {{0, 1, 2}, {3, 4, 5}};
-    mesh_report report = report_of(points, 8, triangles, 2);
+    lm_mesh_report report = report_of(points, 8, triangles, 2);
     assert_int_equal(report.parts, 2);
     assert_int_equal(report.unused_vertices, 2);
     assert_int_equal(report.coincident_vertices, 1);
@@ -457,12 +471,15 @@ static void test_report_of_parts(void **state)
 static void test_report_failures(void **state)
 {
     (void)state;
-    mesh_report report;
+    lm_mesh_report report;
     static const uint32_t far[3] = {0, 1, 8};
-    assert_int_equal(lmi_mesh_report_make(cube_points, 8, far, 1, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_mesh_inspect(cube_points, 8, far, 1, &report), LM_ERROR_ARGUMENT);
     static const lm_vec3 bad = {0.0f, INFINITY, 0.0f};
-    assert_int_equal(lmi_mesh_report_make(&bad, 1, NULL, 0, &report), LM_ERROR_ARGUMENT);
-    assert_int_equal(lmi_mesh_report_make(NULL, 0, NULL, 0, &report), LM_OK);
+    assert_int_equal(lm_mesh_inspect(&bad, 1, NULL, 0, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_mesh_inspect(NULL, 8, NULL, 0, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_mesh_inspect(cube_points, 8, NULL, 1, &report), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_mesh_inspect(cube_points, 8, NULL, 0, NULL), LM_ERROR_ARGUMENT);
+    assert_int_equal(lm_mesh_inspect(NULL, 0, NULL, 0, &report), LM_OK);
     assert_false(report.closed);
 }
 

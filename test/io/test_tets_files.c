@@ -2,9 +2,9 @@
  * The readers of tetrahedral meshes: one mesh in every format, encoding and byte order reads the same; files of other
  * programs; broken files are refused with a line that names what is wrong; any prefix and any damage is survived.
  */
-#include "io/text.h"
 #include "limber/mesh.h"
 #include "limber/tets.h"
+#include "support/text.h"
 #include "test/support/support.h"
 
 #include <math.h>

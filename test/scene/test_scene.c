@@ -6,7 +6,7 @@
 #include "scene/fit.h"
 #include "scene/internal.h"
 #include "scene/measure.h"
-#include "scene/nearest.h"
+#include "support/nearest.h"
 #include "test/support/scenes.h"
 
 #include <math.h>

@@ -270,6 +270,58 @@ static void a_partial_weight_is_a_spring(void **context)
     }
 }
 
+/* A weight hangs lower by the square of the frequencies; what is wrong changes nothing; snapshots and state keep what was set. */
+static void springs_can_change(void **context)
+{
+    (void)context;
+    lm_world *world = make_world(-9.81);
+    lm_body_id body = make_point(world);
+    lm_bone bone = lm_bone_default();
+    lm_attachment attach = {0, 0, 0.5f};
+    lm_skeleton_def def = lm_skeleton_def_default();
+    lm_skeleton_id skeleton;
+    lm_skeleton_info info;
+    def.body = body;
+    def.bones = &bone;
+    def.bone_count = 1;
+    def.attachments = &attach;
+    def.attachment_count = 1;
+    assert_ok(lm_skeleton_create(world, &def, &skeleton));
+    assert_ok(lm_skeleton_get_info(world, skeleton, &info));
+    assert_true(info.hertz == 8.0f && info.damping_ratio == 0.5f);
+    steps(world, 300);
+    size_t size = lm_world_save_size(world), room = lm_world_state_size(world), state_size;
+    void *snapshot = malloc(size), *state = malloc(room);
+    assert_ok(lm_world_save(world, snapshot, size));
+    assert_ok(lm_world_save_state(world, state, room, &state_size));
+    assert_ok(lm_skeleton_set_spring(world, skeleton, 2.0f, 1.5f));
+    static const float wrong[][2] = {{-1.0f, 1.0f}, {NAN, 1.0f}, {1e7f, 1.0f},
+                                     {1.0f, -1.0f}, {1.0f, NAN}, {1.0f, INFINITY}};
+    for (size_t n = 0; n < sizeof wrong / sizeof wrong[0]; n++) {
+        assert_result(lm_skeleton_set_spring(world, skeleton, wrong[n][0], wrong[n][1]), LM_ERROR_ARGUMENT);
+    }
+    assert_result(lm_skeleton_set_spring(world, (lm_skeleton_id){7, 7}, 1.0f, 1.0f), LM_ERROR_ID);
+    assert_ok(lm_skeleton_get_info(world, skeleton, &info));
+    assert_true(info.hertz == 2.0f && info.damping_ratio == 1.5f);
+    for (int turn = 0; turn < 3; turn++) {
+        double hertz = turn == 0 ? 2.0 : 8.0, omega = 6.283185307179586 * hertz;
+        steps(world, 300);
+        body_state reached = state_read(world, body, lm_dvec3_zero());
+        assert_near(reached.x[0].y, -9.81 / (omega * omega), 1e-5);
+        state_free(&reached);
+        assert_ok(turn == 0 ? lm_world_load_state(world, state, state_size) : lm_world_load(world, snapshot, size));
+        assert_ok(lm_skeleton_get_info(world, skeleton, &info));
+        assert_true(info.hertz == 8.0f && info.damping_ratio == 0.5f);
+        if (turn == 1) {
+            assert_ok(lm_skeleton_set_spring(world, skeleton, 3.0f, 0.5f));
+            assert_ok(lm_world_load(world, snapshot, size));
+        }
+    }
+    free(snapshot);
+    free(state);
+    lm_world_destroy(world);
+}
+
 /* ---- bodies as a whole ---- */
 
 static void at_rest_it_stays(void **context)
@@ -654,6 +706,7 @@ int main(void)
         cmocka_unit_test(several_bones_are_blended),
         cmocka_unit_test(weights_fall_with_the_distance),
         cmocka_unit_test(a_partial_weight_is_a_spring),
+        cmocka_unit_test(springs_can_change),
         cmocka_unit_test(at_rest_it_stays),
         cmocka_unit_test(flesh_follows_and_the_impulse_is_known),
         cmocka_unit_test(pins_go_before_bones_and_bones_before_colliders),

@@ -5,9 +5,9 @@
 #ifndef LIMBER_TEST_MESH_FILES_H
 #define LIMBER_TEST_MESH_FILES_H
 
-#include "io/text.h"
 #include "limber/limber.h"
 #include "limber/mesh.h"
+#include "support/text.h"
 
 typedef struct plain_mesh {
     const lm_vec3 *positions;

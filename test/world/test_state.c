@@ -417,6 +417,46 @@ static void another_structure_is_refused(void **context)
 
 static uint64_t checksum_of(const uint8_t *bytes, size_t size);
 
+/* A velocity of every body that is found by its bits becomes none, too large, or not finite, and the checksum fits: nothing is loaded. */
+static void particles_that_are_no_numbers_are_refused(void **context)
+{
+    (void)context;
+    static const float mark = 3.140625f, wrong[] = {NAN, INFINITY, -INFINITY, 3e38f};
+    for (int kind = 0; kind < KINDS; kind++) {
+        lm_world *world = make_world(0.0);
+        thing_def def = thing_default((sampling)kind);
+        lm_body_id body = thing_make(world, &def);
+        lm_body_info info;
+        assert_ok(lm_body_get_info(world, body, &info));
+        lm_vec3 *positions = malloc(info.particles * sizeof *positions);
+        lm_vec3 *velocities = calloc(info.particles, sizeof *velocities);
+        assert_ok(lm_body_get_positions(world, body, lm_dvec3_zero(), positions));
+        velocities[info.particles / 2].y = mark;
+        assert_ok(lm_body_set_state(world, body, lm_dvec3_zero(), positions, velocities));
+        buffer state = {0}, before = {0}, after = {0};
+        save_state(world, &state);
+        steps(world, 1);
+        save_all(world, &before);
+        uint32_t found = 0;
+        for (size_t at = 44; at + sizeof mark <= state.size; at++) {
+            for (int n = 0; memcmp(state.bytes + at, &mark, sizeof mark) == 0 && n < 4; n++) {
+                found++;
+                memcpy(state.bytes + at, &wrong[n], sizeof mark);
+                uint64_t sum = checksum_of(state.bytes + 44, state.size - 44);
+                for (int k = 0; k < 8; k++) state.bytes[20 + k] = (uint8_t)(sum >> (8 * k));
+                assert_result(lm_world_load_state(world, state.bytes, state.size), LM_ERROR_FORMAT);
+                memcpy(state.bytes + at, &mark, sizeof mark);
+                save_all(world, &after);
+                assert_true(after.size == before.size);
+                assert_memory_equal(before.bytes, after.bytes, before.size);
+            }
+        }
+        assert_int_equal(found, 4);
+        free(positions), free(velocities), free(state.bytes), free(before.bytes), free(after.bytes);
+        lm_world_destroy(world);
+    }
+}
+
 /* Every byte wrong, with and without a checksum that fits; truncated; buffers of every size. */
 static void damage_changes_nothing(void **context)
 {
@@ -632,6 +672,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_busy_world_rolls_back),
         cmocka_unit_test(rarer_state_rolls_back),
         cmocka_unit_test(another_structure_is_refused),
+        cmocka_unit_test(particles_that_are_no_numbers_are_refused),
         cmocka_unit_test(damage_changes_nothing),
         cmocka_unit_test(any_allocation_may_fail),
         cmocka_unit_test(what_it_takes_is_little),

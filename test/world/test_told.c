@@ -155,6 +155,39 @@ static void masks_of_what_is_stacked(void **context)
     assert_told(0, "");
 }
 
+/* A box of a metre, and a ball above it whose middle is `y` high. */
+#define PAIR(y, first)                                                                                                 \
+    "{\"limber\": 1, \"frames\": 60, \"bodies\": [{\"shape\": {\"name\": \"box\", \"size\": [1, 1, 1]}, \"lattice\": " \
+    "{\"particles\": "                                                                                                 \
+    "60}, \"at\": [0, 1, 0]" first "}, {\"shape\": {\"name\": \"sphere\", \"size\": [1, 1, 1]}, \"at\": [0, " y        \
+    ", 0]}]}"
+
+static void bodies_that_begin_inside_each_other(void **context)
+{
+    (void)context;
+    make_scene(PAIR("2.001", ""));
+    assert_told(0, "");
+    make_scene(PAIR("2", "")); /* they touch */
+    assert_told(0, "");
+    make_scene(PAIR("1.98", "")); /* by a hair, as things are that were put on each other by eye */
+    assert_told(0, "");
+    make_scene(PAIR("1.9", ""));
+    assert_told(1, "bodies 0 and 1 begin inside each other");
+    make_scene(PAIR("1", "")); /* the ball is all inside */
+    assert_told(1, "bodies 0 and 1 begin inside each other");
+    make_scene(PAIR("1", ", \"mask\": 0")); /* as was asked for */
+    assert_told(0, "");
+    make_scene(PAIR("5", ", \"repeat\": {\"grid\": [2, 1, 1], \"spacing\": [0.5, 1, 1]}"));
+    assert_told(1, "bodies 0 and 1 begin inside each other");
+    make_scene(PAIR("5", ", \"repeat\": {\"grid\": [2, 1, 1], \"spacing\": [0.5, 1, 1], \"jitter\": [0.1, 0, 0]}"));
+    assert_told(0, "");
+    make_scene(
+        "{\"limber\": 1, \"frames\": 60, \"bodies\": [{\"shape\": {\"name\": \"sphere\", \"size\": [1, 1, 1]}, \"at\": "
+        "[0, 0, 0]}, "
+        "{\"shape\": {\"name\": \"sphere\", \"size\": [1, 1, 1]}, \"at\": [0.62, 0.62, 0.62]}]}"); /* boxes meet, and balls do not */
+    assert_told(0, "");
+}
+
 static void events_after_the_end(void **context)
 {
     (void)context;
@@ -169,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(hertz_out_of_reach), cmocka_unit_test(a_blade_without_area),
                                        cmocka_unit_test(masks_of_what_is_stacked),
+                                       cmocka_unit_test(bodies_that_begin_inside_each_other),
                                        cmocka_unit_test(events_after_the_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

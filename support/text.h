@@ -3,10 +3,10 @@
  *
  * A failed allocation is remembered, not reported each time: write everything, then ask lmi_text_take.
  */
-#ifndef LIMBER_IO_TEXT_H
-#define LIMBER_IO_TEXT_H
+#ifndef LIMBER_SUPPORT_TEXT_H
+#define LIMBER_SUPPORT_TEXT_H
 
-#include "base/compiler.h"
+#include "support/like_printf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ typedef struct text_buffer {
 } text_buffer;
 
 void lmi_text_add(text_buffer *text, const char *bytes, size_t length);
-void lmi_text_addf(text_buffer *text, const char *format, ...) LMI_PRINTF(2, 3);
+void lmi_text_addf(text_buffer *text, const char *format, ...) LIKE_PRINTF(2, 3);
 
 /* A JSON string literal with its quotes; `string` is UTF-8. */
 void lmi_text_add_json_string(text_buffer *text, const char *string);

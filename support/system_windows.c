@@ -2,7 +2,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-#include "io/system.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,6 +185,14 @@ void lmi_system_release(void) { SetConsoleCtrlHandler(interrupted, FALSE); }
 void lmi_system_end_process(long process) { (void)process; }
 
 /* ---- the terminal ---- */
+
+double lmi_system_seconds(void)
+{
+    LARGE_INTEGER now, second;
+    QueryPerformanceCounter(&now);
+    QueryPerformanceFrequency(&second);
+    return (double)now.QuadPart / (double)second.QuadPart;
+}
 
 bool lmi_system_is_terminal(FILE *stream) { return _isatty(_fileno(stream)) != 0; }
 

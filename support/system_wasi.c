@@ -1,12 +1,13 @@
 /* Web assembly with WASI: files, and no processes, signals or terminals. */
-#define _POSIX_C_SOURCE 200809L /* fileno */
+#define _POSIX_C_SOURCE 200809L /* fileno, clock_gettime */
 
-#include "io/system.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 FILE *lmi_system_open(const char *path, const char *mode) { return fopen(path, mode); }
@@ -39,6 +40,13 @@ bool lmi_system_is_absolute(const char *path) { return path[0] == '/'; }
 void lmi_system_catch(void (*clean_up)(void)) { (void)clean_up; }
 void lmi_system_release(void) {}
 void lmi_system_end_process(long process) { (void)process; }
+
+double lmi_system_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 bool lmi_system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
 int lmi_system_mute(void) { return -1; }

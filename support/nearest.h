@@ -1,6 +1,6 @@
 /* The nearest known name to one that is unknown: "did you mean ...". */
-#ifndef LIMBER_SCENE_NEAREST_H
-#define LIMBER_SCENE_NEAREST_H
+#ifndef LIMBER_SUPPORT_NEAREST_H
+#define LIMBER_SUPPORT_NEAREST_H
 
 #include <stdint.h>
 

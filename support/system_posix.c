@@ -1,7 +1,7 @@
 /* Linux, macOS and their relatives. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "io/system.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- files ---- */
@@ -94,6 +95,13 @@ void lmi_system_end_process(long process)
 }
 
 /* ---- the terminal ---- */
+
+double lmi_system_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 bool lmi_system_is_terminal(FILE *stream) { return isatty(fileno(stream)) != 0; }
 

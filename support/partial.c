@@ -1,7 +1,7 @@
 /* Files that are whole or not there. */
-#include "io/partial.h"
+#include "support/partial.h"
 
-#include "io/system.h"
+#include "support/system.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 /* ------------------------------------------------------------------------------------------------------------------
  * Interruptions
  *
- * What cleans up can reach nothing but globals, and may call nothing but what io/system.h allows.
+ * What cleans up can reach nothing but globals, and may call nothing but what support/system.h allows.
  */
 
 #define MOST_GUARDED 4 /* files that are open at once */

@@ -1,11 +1,18 @@
 /*
- * What the programs ask of the operating system besides what the engine does (src/base/os.h): files by names in UTF-8, folders,
- * interruptions, the terminal. One file for each system: system_posix.c, system_windows.c, and system_wasi.c for web assembly.
+ * support/: what programs and the readers and writers of files share, and what has nothing to do with the engine. limber_io has a copy of
+ * it; the tool, which uses only what is installed of the libraries, is linked with its own.
+ *
+ *   system.h      the operating system                     text.h        growing strings, JSON
+ *   partial.h     files that are whole or not there        nearest.h     "did you mean ...?"
+ *   like_printf.h formats that compilers check
+ *
+ * This header: what programs ask of the operating system besides what the engine does (src/base/os.h): files by names in UTF-8, folders,
+ * interruptions, the terminal, the time. One file for each system: system_posix.c, system_windows.c, and system_wasi.c for web assembly.
  *
  * What can fail returns 0, or an error number as errno has them.
  */
-#ifndef IO_SYSTEM_H
-#define IO_SYSTEM_H
+#ifndef LIMBER_SUPPORT_SYSTEM_H
+#define LIMBER_SUPPORT_SYSTEM_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,6 +38,8 @@ bool lmi_system_is_absolute(const char *path);
 void lmi_system_catch(void (*clean_up)(void));
 void lmi_system_release(void);
 void lmi_system_end_process(long process); /* at once, and waits until it has ended */
+
+double lmi_system_seconds(void); /* of a clock that only goes forward */
 
 bool lmi_system_is_terminal(FILE *stream);
 

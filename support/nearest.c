@@ -1,4 +1,4 @@
-#include "scene/nearest.h"
+#include "support/nearest.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,8 +6,8 @@
  *
  * A series is many of them that belong together, one for each frame: all take their places, or none does.
  */
-#ifndef LIMBER_IO_PARTIAL_H
-#define LIMBER_IO_PARTIAL_H
+#ifndef LIMBER_SUPPORT_PARTIAL_H
+#define LIMBER_SUPPORT_PARTIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
