@@ -235,7 +235,7 @@ static const struct known {
     int kind;
     double least, most;
 } known[] = {
-    {"infant", 2, 0.008, 0.08}, {"infant", 1, 0.008, 0.08}, {"flower", 1, 0.008, 0.08}, {"statue", 2, 0.01, 0.16}};
+    {"infant", 2, 0.008, 0.08}, {"infant", 1, 0.008, 0.08}, {"flower", 1, 0.008, 0.08}, {"statue", 2, 0.01, 0.14}};
 
 static void check(const stance *s, int kind, double size, uint32_t particles)
 {
@@ -276,7 +276,7 @@ static void octrees_lie_still_on_the_floor(void **context)
         if (strcmp(shapes[s].name, "car") == 0 || strcmp(shapes[s].name, "liver") == 0) {
             outcome o = stand(&shapes[s], 1, 1.0, 500);
             assert_at_most(o.below, 0.015);
-            assert_at_most(o.speed, 0.7);
+            assert_at_most(o.speed, strcmp(shapes[s].name, "car") == 0 ? 0.1 : 0.5); /* livers rock */
         }
 }
 
