@@ -8,7 +8,8 @@
 #define N LMI_LOAD_LAYERS
 #define NOWHERE UINT16_MAX
 #define LEAST_FIRM 1e-3 /* a section in which nothing bears is as firm as this share of the firmest */
-#define BEYOND 0.125    /* of <x²> along a region of width 1: what a bend of its axis has beyond its best affine fit */
+#define EVEN 0.2        /* what a bend has beyond the best affine fit of an even region, of its <x²> (load.h) */
+#define STEPS 0.05      /* how much less that is of points that stand apart, of the square of their distance */
 #define TURNS 12        /* of the iteration for the load at which the body buckles */
 
 /* ---- where things are ---- */
@@ -240,7 +241,8 @@ void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation,
     double spacing = body->lattice ? (double)body->lattice->shape.spacing : mean_extent(body);
     memset(load, 0, sizeof *load);
     load->rotation = *rotation;
-    load->beyond = body->octree ? 0.0 : BEYOND * body->spread;
+    load->spread = body->spread;
+    load->spacing = body->lattice ? spacing : 0.0;
     load->volume = volume;
     load->dents = body->octree != NULL;
     load->half = (body->lattice ? 0.5 : 0.75) * spacing;
@@ -322,6 +324,15 @@ static bool ends_of(lmi_load *load, const lmi_meeting *m, lmi_section **from, lm
     return (*from)->far != NOWHERE && (*from)->far != (*to)->far;
 }
 
+/* What regions of <x²> resist of a bend beyond their best affine fit, metres². A ring of tetrahedra is as a region of width 1. */
+static double bent_of(const lmi_load *load, const lmi_section *s, double square)
+{
+    double side = load->spacing > 0.0            ? load->spacing
+                  : load->dents && s->mass > 0.0 ? s->side / s->mass
+                                                 : sqrt(1.5 * square);
+    return load->spread * fmax(EVEN * square - STEPS * side * side, 0.0);
+}
+
 /* What sections are made of, for each metre of height. */
 static bool measure(lmi_load *load, double dy)
 {
@@ -342,11 +353,15 @@ static bool measure(lmi_load *load, double dy)
         s->j[0] = fmax(s->j[0] - s->mass * s->at[0] * s->at[0], 0.0);
         s->j[2] = fmax(s->j[2] - s->mass * s->at[1] * s->at[1], 0.0);
         s->j[1] = s->j[1] - s->mass * s->at[0] * s->at[1];
+        double bent = bent_of(load, s, beyond);
+        for (int i = 0; i < 2; i++) {
+            s->foot[i] = share / dy * (s->j[2 * i] + s->mass * dy * dy / 12.0);
+        }
         for (int i = 0; i < 3; i++) {
-            s->j[i] = share / dy * (s->j[i] + (i == 1 ? 0.0 : s->mass * load->beyond * beyond));
+            s->j[i] = share / dy * (s->j[i] + (i == 1 ? 0.0 : s->mass * bent));
         }
         s->firm = share * s->mass / dy;
-        s->gives = s->layer == 0 && load->dents && s->side > 0.0 ? dy * beyond / s->side : 0.0;
+        s->gives = s->layer == 0 && load->dents && s->side > 0.0 ? beyond / (s->side / s->mass * dy) : 0.0;
         firmest = fmax(firmest, s->firm);
         widest = fmax(widest, s->j[0] + s->j[2]);
     }
@@ -430,13 +445,17 @@ static void pass_loads(lmi_load *load, uint16_t farthest)
     }
 }
 
-/* Bends a section by what comes through it. */
-static void bend(lmi_section *s, double dy)
+/* Bends a section by what comes through it; `hinged`: it turns about where it touches the ground, too. */
+static void bend(lmi_section *s, double dy, bool hinged)
 {
     double x = s->moment[0] - s->load * s->at[0], z = s->moment[1] - s->load * s->at[1];
     double per = dy / (s->j[0] * s->j[2] - s->j[1] * s->j[1]);
     double turn[2] = {per * (s->j[2] * x - s->j[1] * z), per * (s->j[0] * z - s->j[1] * x)};
-    s->sinks += s->load / s->firm * dy + s->load * s->gives;
+    s->sinks += s->load / s->firm * dy * (1.0 + s->gives);
+    for (int i = 0; i < 2 && hinged && s->gives > 0.0; i++) { /* about where it stands */
+        s->lean[i] += s->gives * dy * (i ? z : x) / s->foot[i];
+        s->aside[i] += s->lean[i] * dy;
+    }
     for (int i = 0; i < 2 && s->stands; i++) {
         s->lean[i] += turn[i];
         s->aside[i] += 0.5 * turn[i] * dy;
@@ -445,7 +464,7 @@ static void bend(lmi_section *s, double dy)
 }
 
 /* How sections sink, lean and move aside under what comes through them, from the ground on. */
-static void deform(lmi_load *load, uint16_t farthest, double dy)
+static void deform(lmi_load *load, uint16_t farthest, double dy, bool hinged)
 {
     lmi_section *s, *t;
     for (uint32_t n = 0; n < load->section_count; n++) {
@@ -469,7 +488,7 @@ static void deform(lmi_load *load, uint16_t farthest, double dy)
         }
         for (uint32_t n = 0; n < load->section_count; n++) {
             if (load->sections[n].far == far) {
-                bend(&load->sections[n], dy);
+                bend(&load->sections[n], dy, hinged);
             }
         }
     }
@@ -505,7 +524,7 @@ static double buckling_of(lmi_load *load, uint16_t farthest, double dy)
         }
         find_supports(load);
         pass_loads(load, farthest);
-        deform(load, farthest, dy);
+        deform(load, farthest, dy, true);
         found = 0.0;
         for (uint32_t n = 0; n < load->section_count; n++) {
             const lmi_section *s = &load->sections[n];
@@ -515,34 +534,81 @@ static double buckling_of(lmi_load *load, uint16_t farthest, double dy)
     return fmax(found, 0.0);
 }
 
+/* What a place sinks by where e/g is 1, as shares of e, of what buckling leaves of it, and of the square of that. */
+typedef struct descent {
+    double sinks, tips, steep;
+} descent;
+
+static double sunk_by(const descent *d, double e, double buckles)
+{
+    double left = e - buckles;
+    return d->sinks / e + LMI_LOAD_LEANS * d->tips / left + d->steep / (left * left);
+}
+
+/* The cell that sinks most, with the section that it is in as it leans. */
+static descent deepest(const lmi_load *load, const descent *of, double e, double buckles)
+{
+    descent found = {0};
+    double most = -1.0;
+    for (int i = 0; i < N * N * N; i++) {
+        int y = i / (N * N), z = i / N % N, x = i % N;
+        uint16_t label = load->cells[y][z][x];
+        const lmi_section *s = label ? &load->sections[label - 1] : NULL;
+        if (s && s->far != NOWHERE && s->mass > 0.0) {
+            descent d = of[label - 1];
+            d.tips += s->slope[0] * (middle_of(x, load->lower.x, load->upper.x) - s->middle[0]) +
+                      s->slope[1] * (middle_of(z, load->lower.z, load->upper.z) - s->middle[1]);
+            d.tips = fmax(d.tips, 0.0);
+            double sinks = sunk_by(&d, e, buckles);
+            if (sinks > most) {
+                most = sinks;
+                found = d;
+            }
+        }
+    }
+    return found;
+}
+
+/* The e at which this sinks by what is asked: by Newton's method, from below. */
+static double enough(const descent *d, double e, double buckles, double asked)
+{
+    for (int turn = 0; turn < 100; turn++) {
+        double left = e - buckles, more = sunk_by(d, e, buckles) - asked;
+        if (more <= 1e-9 * asked) {
+            break;
+        }
+        e += more /
+             (d->sinks / (e * e) + LMI_LOAD_LEANS * d->tips / (left * left) + 2.0 * d->steep / (left * left * left));
+    }
+    return e;
+}
+
 double lmi_load_column(lmi_load *load, double height)
 {
     const double tall = load->upper.y - load->lower.y, dy = tall / N, asked = (double)LM_DEFAULT_SAG * tall;
-    double sinks = 0.0, tips = 0.0, steep = 0.0;
-    uint16_t farthest = find_ways(load), top = 0;
+    descent of[LMI_LOAD_SECTIONS];
+    uint16_t farthest = find_ways(load);
     if (!measure(load, dy)) {
         return height;
     }
     find_ties(load);
     pass_loads(load, farthest);
-    deform(load, farthest, dy);
-    for (uint32_t n = 0; n < load->section_count; n++) { /* from the ground to the top */
-        const lmi_section *s = &load->sections[n];
-        bool higher = s->far != NOWHERE && s->mass > 0.0 && s->layer > top;
-        top = higher ? s->layer : top;
-        if (higher || (s->far != NOWHERE && s->layer == top)) {
-            sinks = fmax(higher ? 0.0 : sinks, s->sinks);
-            tips = fmax(higher ? 0.0 : tips, s->tips);
-            steep = fmax(higher ? 0.0 : steep, s->steep);
-        }
+    deform(load, farthest, dy, false); /* that something stands on a narrow foot makes it rock, and not sink */
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        lmi_section *s = &load->sections[n];
+        of[n] = (descent){s->sinks, s->tips, s->steep};
+        s->slope[0] = s->lean[0];
+        s->slope[1] = s->lean[1];
     }
-    double buckles = buckling_of(load, farthest, dy), e = LMI_LOAD_SAFE * buckles + 1e-9 * sinks / asked;
-    for (int turn = 0; turn < 100; turn++) { /* by Newton's method, from below */
-        double d = e - buckles, more = sinks / e + tips / d + steep / (d * d) - asked;
-        if (more <= 1e-9 * asked) {
+    double safe = load->spacing > 0.0 ? LMI_LOAD_SAFE_LATTICE : LMI_LOAD_SAFE;
+    double buckles = buckling_of(load, farthest, dy), e = safe * buckles + 1e-9 * tall;
+    for (int turn = 0; turn < 8; turn++) { /* another place may sink most then */
+        descent d = deepest(load, of, e, buckles);
+        double before = e;
+        e = enough(&d, e, buckles, asked);
+        if (e <= before) {
             break;
         }
-        e += more / (sinks / (e * e) + tips / (d * d) + 2.0 * steep / (d * d * d));
     }
     double column = 2.0 * (double)LM_DEFAULT_SAG * e;
     return column < LMI_LOAD_MOST * height ? column : LMI_LOAD_MOST * height;

@@ -11,14 +11,15 @@
  *     is shortened by M g/(m e) dy        turns by M g j^-1 d/e dy
  *
  * and what stands on it sinks, leans and moves aside with it. Where legs stand apart, what would turn what is on them presses one
- * and pulls another instead. From the ground to the top that gives what a body sinks by: `sinks` and `tips` (it
- * turns about what bears it), both g/e times something, and the `steep`ness of what leans, g²/e² times something.
+ * and pulls another instead. That gives what each place of the body sinks by: `sinks` and `tips` (it turns about what bears it, and
+ * is aside in a section that leans), both g/e times something, and the `steep`ness of what leans, g²/e² times something. The
+ * body sinks as far as the place that sinks most.
  *
  * Moved aside, a body is bent by its own weight once more. The largest share b g/e of a sideways shape that comes back is found by
  * iteration: below e = g b the body buckles, and what is near to that leans 1/(1 - g b/e) times as far. (Of columns of 3,000
  * particles b is 8 to 10 % too small in lattices and tetrahedra.) So e follows from
  *
- *     share of the height = g sinks/e + g tips/(e - g b) + g² steep/(e - g b)²          e >= LMI_LOAD_SAFE g b
+ *     share of the height = g sinks/e + LMI_LOAD_LEANS g tips/(e - g b) + g² steep/(e - g b)²          e >= LMI_LOAD_SAFE g b
  *
  * and the column is that of LM_DEFAULT_SAG, whatever the sag: a body of the same shape keeps its proportions of stiffness.
  *
@@ -26,7 +27,12 @@
  * moment too. Its regions count with the share of the stiffness that they have along the vertical: one that a surface cuts
  * short there has less. That is what makes a body of wide regions sink as far as one of small ones. Of octrees, where every region
  * is as stiff as the others whatever its size, what touches the ground is pressed in besides: a cell of side s that carries M in a
- * region of <x²> gives way by M g <x²>/(e m s).
+ * region of <x²> gives way by M g <x²>/(e m s); and what buckles turns about the ground by as much more than a section of that length would,
+ * as only the particles that stand there hold it (half of what infants in octrees lean by).
+ *
+ * Regions resist a bend of what is thinner than they are by what it has beyond their best affine fit: along an axis a bend of k is k x²/2, of which the
+ * fit leaves k² (<x^4> - <x²>²)/4, so that j has m (<x^4>/<x²> - <x²>)/4 more: m <x²>/5 where the region is even, and of points s apart
+ * m (<x²>/5 - s²/20).
  *
  * Reads rest positions, masses and regions; everything in double precision and in one order.
  */
@@ -39,8 +45,14 @@
 #define LMI_LOAD_SECTIONS 1024
 #define LMI_LOAD_MEETINGS 4096
 
-/* The least e over that at which a body buckles. Chosen: with 1.2 octrees of infants, whose ankles are narrower than regions, fall over. */
+/* The least e over g b. Chosen: with 1.2 infants in octrees of 500 and in tetrahedra of 20,000 particles fall over. In a lattice, which
+ * is a cell thicker than the mesh, they buckle at 1.15 times less than b says (3,000 particles). */
 #define LMI_LOAD_SAFE 1.4
+#define LMI_LOAD_SAFE_LATTICE 1.15
+
+/* What leans may come down by so much less than its due. Chosen: of infants in lattices what leans comes down by a third of what the frame says,
+ * as their load passes the toes by; of flowers by all of it. */
+#define LMI_LOAD_LEANS 0.6
 
 /* The tallest column, in heights of the body: far beyond what substeps reach. Where hardly anything bears it would have no end. */
 #define LMI_LOAD_MOST 1e4
@@ -50,8 +62,9 @@ typedef struct lmi_section {
     uint16_t layer, far; /* sections from the ground */
     bool stands;         /* on others; else it hangs */
     double mass, middle[2], firm,
-        j[3];           /* middle across; of what bears, for each metre: mass, second moments xx, xz, zz */
-    double side, gives; /* of its cells: side times mass; what it gives way where it touches the ground */
+        j[3];                 /* middle across; of what bears, for each metre: mass, second moments xx, xz, zz */
+    double foot[2], slope[2]; /* second moments of what stands on the ground; how it leans where e/g is 1 */
+    double side, gives; /* of its cells: side times mass; how much more it gives way where it touches the ground */
     double seen, tall;  /* of its regions: mass, and <x²> along the vertical times it */
     double passed, meets[2], tied[2], bends[2];   /* how it meets those that bear it */
     double load, moment[2], at[2];                /* mass that comes through it, with its first moment; where it is */
@@ -64,11 +77,11 @@ typedef struct lmi_meeting {
 } lmi_meeting;
 
 typedef struct lmi_load {
-    dmat3 rotation;        /* from rest to the world, where y is up */
-    lm_dvec3 lower, upper; /* of the particles */
-    double beyond, volume; /* what regions bend beyond their fit, of <x²>; of the body */
-    bool dents;            /* what touches the ground is pressed in */
-    double half, own;      /* of particles, see load.c */
+    dmat3 rotation;                 /* from rest to the world, where y is up */
+    lm_dvec3 lower, upper;          /* of the particles */
+    double spread, spacing, volume; /* of the body; spacing: of a lattice, else 0 */
+    bool dents;                     /* what touches the ground is pressed in */
+    double half, own;               /* of particles, see load.c */
     uint32_t section_count, meeting_count;
     lmi_section sections[LMI_LOAD_SECTIONS];
     lmi_meeting meetings[LMI_LOAD_MEETINGS];

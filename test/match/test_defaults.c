@@ -42,6 +42,7 @@ typedef struct outcome {
     double sag;    /* of its height */
     double change; /* of its height in the last half second */
     double speed;  /* of its fastest particle, heights a second */
+    double below;  /* how far its surface is in the floor, of its height */
     lm_body_info info;
 } outcome;
 
@@ -75,14 +76,20 @@ static double lowest_of(const lm_shape_mesh *mesh)
     return low;
 }
 
-/* By how much of its height what was highest has come down, over the floor or, where it is higher, the lowest of the mesh: the mean of
- * what lies within three percent of its top. Of a mesh turned as it is: what stands on something round rocks and rolls. What is
- * held does not: that it leans counts. */
+static int compare_doubles(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return *x < *y ? 1 : *x > *y ? -1 : 0;
+}
+
+/* By how much of its height what comes down most has come down, over the floor or, where it is higher, the lowest of the mesh: the mean of
+ * the three percent of the surface that come down most. (Not what is highest: where a body leans, that may go up.) Of a mesh turned as
+ * it is: what stands on something round rocks and rolls. What is held does not: that it leans counts. */
 static double sag_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh, bool held)
 {
     lm_vec3 *at = calloc(mesh->vertex_count, sizeof *at);
     double *height = calloc(mesh->vertex_count, sizeof *height);
-    double low = INFINITY, high = -INFINITY, from = INFINITY, sinks = 0.0, count = 0.0;
+    double low = INFINITY, high = -INFINITY, from = INFINITY, sinks = 0.0;
     lm_pose pose;
     assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
     assert_ok(lm_body_get_pose(world, body, &pose));
@@ -94,11 +101,24 @@ static double sag_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh
         low = fmin(low, height[n]), high = fmax(high, height[n]), from = fmin(from, (double)at[n].y);
     }
     from = fmax(from, lowest_of(mesh));
-    for (uint32_t n = 0; n < mesh->vertex_count; n++)
-        if (height[n] > high - 0.03 * (high - low)) sinks += height[n] - low - ((double)at[n].y - from), count += 1.0;
+    for (uint32_t n = 0; n < mesh->vertex_count; n++) height[n] += -low - ((double)at[n].y - from);
+    qsort(height, mesh->vertex_count, sizeof *height, compare_doubles);
+    uint32_t count = mesh->vertex_count * 3 / 100 + 1;
+    for (uint32_t n = 0; n < count; n++) sinks += height[n] / count;
     free(at);
     free(height);
-    return sinks / count / (high - low);
+    return sinks / (high - low);
+}
+
+/* How far its surface is below the floor. */
+static double depth_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh)
+{
+    lm_vec3 *at = calloc(mesh->vertex_count, sizeof *at);
+    double from = INFINITY;
+    assert_ok(lm_body_get_skin(world, body, lm_dvec3_zero(), at, NULL));
+    for (uint32_t n = 0; n < mesh->vertex_count; n++) from = fmin(from, (double)at[n].y);
+    free(at);
+    return lowest_of(mesh) - from;
 }
 
 /* A body of the mesh of which nothing else is said, with the mesh for a skin, on a floor. */
@@ -197,6 +217,7 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     if (s->held) hold_foot(world, body, &mesh, (double)shape.size.y), fill_with_air(world, size);
     outcome o = wait_for_rest(world, body, &mesh, s->held);
     o.speed = (double)o.info.max_speed / (double)shape.size.y;
+    o.below = depth_of(world, body, &mesh) / (double)shape.size.y;
     printf("%-8s %-7s %6g m, %5u particles, %3u substeps: sinks by %.2f %%, at last by %.3f %%, speed %.4f%s\n",
            s->name, kinds[kind], size, o.info.particles, o.info.substeps_needed, 100.0 * o.sag, 100.0 * o.change,
            o.speed, o.info.stiffness_limited ? ", limited" : "");
@@ -206,25 +227,22 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     return o;
 }
 
-/* What is known to be outside of 1 to 8 %. A petal of a flower is its top, and goes up where the head leans. Infants are so
- * slender in the ankle that they hardly bear what makes them sink by 1 %. The regions of an octree are an eighth of the body wide
- * unless it says otherwise: stems, wrists and necks that are thinner bend less than beams, and wheels and vessels that stand on the
- * floor with a few cells are pressed into it. The raised arm of a statue goes out level from the shoulder, within a layer, where its
- * bending is not seen: of 20,000 particles in tetrahedra it comes down. */
+/* What is known to be outside of 1 to 8 %. Fine infants in tetrahedra sink by 0.9 %: their ankles hardly bear what makes them sink by
+ * more. Of 100 m infants and flowers in octrees have sunk by 0.9 % after three seconds. The raised arm of a statue goes out level from the
+ * shoulder, within a layer, where its bending is not seen: of 20,000 particles in tetrahedra it comes down. */
 static const struct known {
     const char *name;
-    int kind; /* -1: any */
+    int kind;
     double least, most;
-} known[] = {{"infant", -1, 0.004, 0.08}, {"flower", -1, -0.02, 0.08}, {"hand", 1, 0.007, 0.08},
-             {"liver", 1, 0.01, 0.13},    {"car", 1, 0.01, 0.11},      {"statue", 2, 0.01, 0.14}};
+} known[] = {
+    {"infant", 2, 0.008, 0.08}, {"infant", 1, 0.008, 0.08}, {"flower", 1, 0.008, 0.08}, {"statue", 2, 0.01, 0.14}};
 
 static void check(const stance *s, int kind, double size, uint32_t particles)
 {
     static const char *const rocking[] = {"sphere", "penguin", "duck", "teddy", "liver", "car", "infant", "flower"};
     double least = 0.01, most = 0.08, moves = 0.005;
     for (size_t n = 0; n < sizeof known / sizeof known[0]; n++)
-        if (strcmp(known[n].name, s->name) == 0 && (known[n].kind < 0 || known[n].kind == kind))
-            least = known[n].least, most = known[n].most;
+        if (strcmp(known[n].name, s->name) == 0 && known[n].kind == kind) least = known[n].least, most = known[n].most;
     for (size_t n = 0; n < sizeof rocking / sizeof rocking[0]; n++)
         if (strcmp(rocking[n], s->name) == 0) moves = 0.05; /* as a whole, which nothing damps */
     if (size > 10.0) moves = fmax(moves, 0.015);
@@ -249,7 +267,20 @@ static void bodies_of_which_nothing_is_said_stand_up(void **context)
                         check(&shapes[s], kind, sizes[size], counts[count]);
 }
 
-/* A slender column is given 1.4 times the modulus at which it would buckle under its weight: rho g A L³ = 7.84 E I. */
+/* Octrees whose cells at the surface are finer than behind it lie on the floor and not in it, and do not tremble: what rode on fine cells
+ * as on coarse ones was 4 and 9 % of the height below it, and moved by 1.4 and 3.6 heights a second. */
+static void octrees_lie_still_on_the_floor(void **context)
+{
+    (void)context;
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+        if (strcmp(shapes[s].name, "car") == 0 || strcmp(shapes[s].name, "liver") == 0) {
+            outcome o = stand(&shapes[s], 1, 1.0, 500);
+            assert_at_most(o.below, 0.015);
+            assert_at_most(o.speed, strcmp(shapes[s].name, "car") == 0 ? 0.1 : 0.5); /* livers rock */
+        }
+}
+
+/* A slender column is given 1.4 times (of a lattice 1.15 times) the modulus at which it would buckle under its weight: rho g A L³ = 7.84 E I. */
 static void columns_do_not_buckle(void **context)
 {
     (void)context;
@@ -264,7 +295,7 @@ static void columns_do_not_buckle(void **context)
         assert_ok(lm_world_create(&world_def, &world));
         lm_body_id body = put_on_floor(world, &mesh, kind, 3000);
         lm_body_info info = info_of(world, body);
-        double share = (double)info.young / (double)info.density / (1.4 * buckles);
+        double share = (double)info.young / (double)info.density / ((kind == 0 ? 1.15 : 1.4) * buckles);
         print_message("a column of %s: %.3f of what theory says\n", kinds[kind], share);
         assert_near(share, 0.92, 0.07);
         lm_world_destroy(world);
@@ -299,6 +330,7 @@ int main(int argc, char **argv)
     }
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
     const struct CMUnitTest tests[] = {cmocka_unit_test(columns_do_not_buckle),
+                                       cmocka_unit_test(octrees_lie_still_on_the_floor),
                                        cmocka_unit_test(bodies_of_which_nothing_is_said_stand_up)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
