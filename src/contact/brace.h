@@ -8,26 +8,43 @@
  *
  *     u_n >= (1 - crush) min(u_n before, 0),    J >= 0
  *
- * Its impulses act on all particles, before soft contacts are solved, which then see what is left. They keep momentum and spin and only
- * take energy. Bodies that answer as a whole anyway (stiff contacts) need none, and what is pinned, asleep or in pieces has none.
+ * Impulses of braces act on all particles, before soft contacts are solved, which then see what is left. They keep momentum and spin and only
+ * take energy. How they are found, all at once, is in contact/braced.h. Bodies that answer as a whole anyway (stiff contacts) need none, and what
+ * is pinned, asleep, was cut or can break has none.
  */
 #ifndef LMI_BRACE_H
 #define LMI_BRACE_H
 
+#include "contact/braced.h"
 #include "contact/contact.h"
 
 struct lmi_solver;
 
+/* One of the two bodies of a brace. */
+typedef struct lmi_brace_side {
+    lm_dvec3 lever, turned; /* r x n; and the spin for an impulse of 1 */
+} lmi_brace_side;
+
 /* One run of contacts, and two bodies or a body and a wall. */
 typedef struct lmi_brace {
     uint32_t run;
-    bool any;              /* there are contacts */
-    lm_dvec3 normal, wall; /* unit, from b to a; velocity of a wall */
-    lm_dvec3 arm_a, arm_b; /* from the centres */
-    lm_dvec3 point;        /* from the origin of a */
-    double share, least;   /* how much of the approach is taken; the speed that may be left, m/s, 0 or below */
-    double deep, impulse;  /* 1/kg; N s */
+    bool any;        /* there are contacts */
+    float crush;     /* the share of the approach that is taken */
+    lm_dvec3 normal; /* unit, from b to a */
+    lm_dvec3 point;  /* from the origin of a */
+    lmi_brace_side side[2];
+    double comes, least;   /* m/s along the normal: as it was, and what may be left */
+    double step;           /* 1/D */
+    double impulse, ahead; /* N s: so far, and a little further */
+    uint32_t onward;       /* passes in which it went on the same way */
 } lmi_brace;
+
+/* A body that is in braces. */
+typedef struct lmi_braced {
+    lmi_push *push;
+    uint32_t first, count, own; /* of its list of braces; and those of which it is side a */
+    lm_dvec3 velocity, spin;    /* that they give it */
+} lmi_braced;
 
 /* Before contacts are solved that were taken: impulses on bodies as a whole, to all of their particles. */
 void lmi_brace_bodies(struct lmi_solver *solver);

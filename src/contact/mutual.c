@@ -36,9 +36,6 @@
 #define WINDOW_CONTACTS 16384u
 #define WINDOW_PAIRS 512u
 
-/* Braces, for each body. */
-#define BRACES 8u
-
 /* Meetings of a window that one task looks at. */
 #define TASK_PAIRS 4u
 
@@ -117,7 +114,7 @@ static lmi_solver_room room_of(const lm_world *world, const needs *n)
                             .owners = n->bodies + n->rigids,
                             .nodes = n->bodies + (uint32_t)n->parts + n->rigids,
                             .places = (uint32_t)n->places,
-                            .braces = BRACES * n->bodies,
+                            .braces = LMI_BRACES * n->bodies,
                             .events = lmi_touchings_wanted(world),
                             .presses = world->contact_method != LM_CONTACT_METHOD_SOLVED};
     lmi_solver_room_contacts(&room, contacts, contacts < WINDOW_CONTACTS ? contacts : WINDOW_CONTACTS);

@@ -50,10 +50,10 @@ typedef struct lmi_push {
     float rigid;         /* share of a push that moves the body as a whole */
     float crush;         /* how much of it is crushed, 0 to 1 (contact/windows.h) */
     float inverse_mass;
-    bool moved;   /* the body as a whole has something to be given */
-    bool twisted; /* so has its spin */
-    bool met;     /* it is in a contact with another body */
-    bool braced;  /* it is in a brace (contact/brace.h) */
+    uint32_t braced; /* its place among the bodies in braces (contact/brace.h), and one more; 0: it is in none */
+    bool moved;      /* the body as a whole has something to be given */
+    bool twisted;    /* so has its spin */
+    bool met;        /* it is in a contact with another body */
 
     /* Of a mover that has a mass (contact/rigid_contact.h); `centre` is 0 then. */
     lmi_mover *mover;

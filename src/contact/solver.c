@@ -18,7 +18,7 @@ typedef struct array {
     size_t size;
 } array;
 
-#define MOST_ARRAYS 30
+#define MOST_ARRAYS 34
 
 static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MOST_ARRAYS])
 {
@@ -53,7 +53,9 @@ static uint32_t arrays_of(lmi_solver *s, const lmi_solver_room *r, array list[MO
     ARRAY(found_runs, found_run_capacity, r->window);
     ARRAY(noticed, noticed_capacity, r->window);
     ARRAY(braces, brace_capacity, r->braces);
-    ARRAY(braced, braced_capacity, r->braces ? r->nodes : 0); /* pieces of bodies are braced one by one */
+    ARRAY(braced, braced_capacity, r->braces ? r->owners : 0);
+    ARRAY(brace_list, brace_list_capacity, 2 * r->braces);
+    ARRAY(brace_change, brace_change_capacity, r->braces);
     ARRAY(load, load_capacity, r->presses ? r->places : 0);
 #undef ARRAY
     return count;

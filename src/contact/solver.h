@@ -132,7 +132,9 @@ typedef struct lmi_solver {
     uint32_t *node, *island_of; /* [nodes] a forest of pushes that are connected; and the island of a root */
 
     lmi_brace *braces;
-    lmi_push **braced; /* the bodies that are in them */
+    lmi_braced *braced;   /* the bodies that are in them */
+    uint32_t *brace_list; /* of each body, one after the other */
+    double *brace_change; /* [pieces] what approaches lacked in the last pass, m/s at most */
     uint32_t brace_count, braced_count;
 
     lmi_found *found; /* room for lists */
@@ -152,7 +154,8 @@ typedef struct lmi_solver {
         gained_capacity, moved_capacity;
     uint32_t lever_capacity, mark_capacity, touched_capacity, island_capacity, node_capacity;
     uint32_t island_of_capacity, found_capacity, found_ref_capacity, found_run_capacity, change_capacity;
-    uint32_t noticed_capacity, load_capacity, brace_capacity, braced_capacity;
+    uint32_t noticed_capacity, load_capacity, brace_capacity, braced_capacity, brace_list_capacity,
+        brace_change_capacity;
 } lmi_solver;
 
 /* Room for so many contacts to be solved together, of which `window` are found at a time. */

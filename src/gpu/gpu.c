@@ -452,8 +452,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
                                       "bodies with more than 64 others around them",
                                       "long chains of stiff or fast bodies",
                                       "bodies that come near sleeping ones",
-                                      "bodies that come to meshes or height maps from further than their size",
-                                      "crushed bodies that meet others"};
+                                      "bodies that come to meshes or height maps from further than their size"};
     for (uint32_t n = 0; n < sizeof why / sizeof *why; n++) {
         if (stop >> n & ~(gpu->told_stops >> n) & 1) {
             lmi_fail(world, LM_ERROR_UNSUPPORTED, "device %.80s: %s: the CPU does the steps in which there are any",
@@ -466,7 +465,7 @@ static void tell_stop(lm_world *world, lmi_gpu *gpu, uint32_t stop)
 /* For how long the host does contacts, or colliders have kernels that know bodies which answer them as a whole. */
 static void be_wary(lmi_gpu *gpu, uint32_t stop)
 {
-    bool cautious = stop & (LMI_GPU_WAKING | LMI_GPU_CHAINED | LMI_GPU_CROWDED | LMI_GPU_FAST | LMI_GPU_CRUSHED);
+    bool cautious = stop & (LMI_GPU_WAKING | LMI_GPU_CHAINED | LMI_GPU_CROWDED | LMI_GPU_FAST);
     if (!(stop & LMI_GPU_RIGID)) {
         gpu->wary = cautious ? CAUTIOUS_STEPS : gpu->wary;
     } else if (gpu->stands) {

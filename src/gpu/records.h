@@ -10,7 +10,7 @@ typedef uint uint32_t;
 typedef int int32_t;
 typedef ulong uint64_t;
 #else
-#include <stdint.h>
+#include "limber/limber.h"
 #endif
 
 #define LMI_GPU_NONE 0xffffffffu
@@ -53,7 +53,6 @@ enum {
     LMI_GPU_CHAINED = 64,
     LMI_GPU_WAKING = 128,
     LMI_GPU_FLYING = 256,
-    LMI_GPU_CRUSHED = 512,
 };
 
 /* A body: state, what it is made of, and what the substep's kernels read. Lengths and masses as in lmi_body. */
@@ -291,20 +290,32 @@ typedef struct lmi_gpu_contact {
     float shallow;  /* depth up to which soft bodies are put out of each other quickly, metres */
     uint32_t point; /* of a, among all touch points */
     uint32_t leader;
-    uint32_t a, b;      /* meeters; b is LMI_GPU_NONE for a wall */
-    uint32_t map;       /* of b, among all; of a wall: the collider; or LMI_GPU_BALL */
-    uint32_t cell;      /* of a lattice, among all cells; else LMI_GPU_NONE */
-    uint32_t slot;      /* in its bucket, before they are sorted */
-    uint32_t live;      /* as above */
-    uint32_t seats;     /* of a whole contact: numbers of a and b in their group, b's in the upper half */
-    uint32_t filler[3]; /* to whole quads */
+    uint32_t a, b;  /* meeters; b is LMI_GPU_NONE for a wall */
+    uint32_t map;   /* of b, among all; of a wall: the collider; or LMI_GPU_BALL */
+    uint32_t cell;  /* of a lattice, among all cells; else LMI_GPU_NONE */
+    uint32_t slot;  /* in its bucket, before they are sorted */
+    uint32_t live;  /* as above */
+    uint32_t seats; /* of a whole contact: numbers of a and b in their group, b's in the upper half */
+    float restitution;
+    uint32_t filler[2]; /* to whole quads */
 } lmi_gpu_contact;
 
 /* A body while its contacts are solved: lmi_push. */
 typedef struct lmi_gpu_push {
     lmi_gpu_quad centre, turning[3], move, turn, velocity, spin, mean, came, drift, twist;
-    float rigid, inverse_mass, mean_mass, pad;
+    float rigid, inverse_mass, mean_mass, crush;
 } lmi_gpu_push;
+
+/* A brace of two bodies, or of a body and a collider: lmi_brace. */
+typedef struct lmi_gpu_brace {
+    lm_dvec3 normal, point, wall;
+    lm_dvec3 lever[2], turned[2]; /* of a, and of b */
+    double agree, comes, least, step, impulse;
+    float crush;
+    uint32_t b;   /* meeter, or LMI_GPU_NONE; a is the meeter in whose room it is */
+    uint32_t any; /* there are contacts, and their normals agree */
+    uint32_t onward;
+} lmi_gpu_brace;
 
 /* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */
 typedef struct lmi_gpu_group {

@@ -386,10 +386,10 @@ bool lmi_gpu_solve(lmi_gpu *gpu, const lmi_step *step)
     const float h = (float)step->h;
     bool any = gpu->solver->contact_count > 0;
     bool pressed = gpu->presses && step->surface_count == 0; /* then there is nothing left to solve */
-    bool ok =
-        !any || (press(gpu, h) &&
-                 (pressed || (weigh(gpu) && warm_up(gpu) && solve_velocities(gpu, h) && solve_positions(gpu, h))) &&
-                 lmi_gpu_account_solved(gpu) && untwist(gpu, h));
+    bool ok = !any || (press(gpu, h) &&
+                       (pressed || (lmi_gpu_brace_bodies(gpu, step) && weigh(gpu) && warm_up(gpu) &&
+                                    solve_velocities(gpu, h) && solve_positions(gpu, h))) &&
+                       lmi_gpu_account_solved(gpu) && untwist(gpu, h));
     return ok && keep(gpu) && (step->surface_count == 0 || end_at_walls(gpu, step, any)) &&
            ((!any && step->surface_count == 0) || lmi_gpu_measure(gpu));
 }

@@ -14,9 +14,10 @@
 #define LMI_GPU_SOLVE_KERNELS(X)                                                                                       \
     X(line) X(curve) X(order) X(find) X(pairs) X(stops) X(count) X(offsets) X(claim) X(fill) X(buckets) X(list) X(sort)         \
     X(load) X(weigh) X(warm) X(begin) X(velocity) X(back) X(shift) X(gather) X(apply) X(twist) X(untwist) X(keep)               \
-    X(crush) X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
+    X(push) X(chain) X(merge) X(groups) X(levels) X(sweep) X(end)                                                                \
     X(impulse) X(again) X(inner) X(slack) X(discs) X(itself) X(starts) X(behind) \
-    X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces)
+    X(rubble) X(grains) X(rubbed) X(rub) X(untwist_pieces) \
+    X(crush) X(brace) X(braced) X(arms) X(steps) X(pass) X(share) X(give) X(renew)
 /* clang-format on */
 
 /* Bodies that touch themselves, and octrees that were cut: solve_self.c. */
@@ -36,6 +37,16 @@ typedef struct lmi_gpu_rubble {
     uint32_t grain_count; /* 0: nothing can break */
     uint32_t table, piece_count;
 } lmi_gpu_rubble;
+
+/* Bodies that brace themselves: solve_brace.c. */
+typedef struct lmi_gpu_bracing {
+    lmi_gpu_buffer braces, counts; /* LMI_BRACES of each body, and how many there are */
+    lmi_gpu_buffer braced;         /* whether a body is in any */
+    lmi_gpu_buffer list, lengths;  /* of those of each body, on either side */
+    lmi_gpu_buffer ahead;          /* of each brace, twice */
+    lmi_gpu_buffer state, shares;
+    uint32_t substeps; /* in which there were any, so far */
+} lmi_gpu_bracing;
 
 typedef struct lmi_gpu_solver {
     cl_program program;
@@ -59,6 +70,7 @@ typedef struct lmi_gpu_solver {
     lmi_gpu_buffer pushes, unsorted, chains, groups, roots, members, heads, order, levels, sweeps;
     lmi_gpu_self self;
     lmi_gpu_rubble rubble;
+    lmi_gpu_bracing bracing;
     uint32_t bucket_count, contact_count, contact_room;
     uint32_t whole_count; /* contacts where a side answers as a whole, at most */
     uint32_t most_whole;  /* the same, of the last substep */
@@ -137,12 +149,14 @@ typedef enum lmi_gpu_sweep { /* as in solve_whole.cl */
                              LMI_GPU_SWEEP_KEEP
 } lmi_gpu_sweep;
 bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last);
-
-/* Whether bodies with others around them are crushed, which the host braces (contact/brace.h): LMI_GPU_CRUSHED. */
-bool lmi_gpu_crush_find(lmi_gpu *gpu);
 bool lmi_gpu_whole_arrange(lmi_gpu *gpu, bool last, cl_uint *stop);
 bool lmi_gpu_whole_sweep(lmi_gpu *gpu, lmi_gpu_sweep mode, uint32_t first, uint32_t end, float h);
 bool lmi_gpu_push_end(lmi_gpu *gpu);
+
+/* solve_brace.c: its part of the layout; how much of bodies is crushed, before contacts are looked for; and braces, before these are solved. */
+bool lmi_gpu_brace_lay_out(lmi_gpu *gpu);
+bool lmi_gpu_crush_find(lmi_gpu *gpu);
+bool lmi_gpu_brace_bodies(lmi_gpu *gpu, const lmi_step *step);
 
 /* solve_ground.c. Touch points on meshes and height maps: where points were, after the particles have moved and before anything else
  * moves them; and where these want the points that are still beyond them. Nothing where there are none. */

@@ -372,7 +372,7 @@ bool lmi_gpu_solve_lay_out(lm_world *world, lmi_gpu *gpu)
         s->room_size = s->room ? room : 0;
     }
     bool ok = (room == 0 || s->room) && gather(&l) && upload(&l, s) && lmi_gpu_self_lay_out(world, gpu) &&
-              lmi_gpu_rubble_lay_out(world, gpu);
+              lmi_gpu_rubble_lay_out(world, gpu) && lmi_gpu_brace_lay_out(gpu);
     array *const words[] = {&l.behind,  &l.ways,    &l.distances, &l.rests,   &l.facing,       &l.warmth,
                             &l.corners, &l.around,  &l.cell_of,   &l.cells,   &l.bucket_owner, &l.map_bucket,
                             &l.inner,   &l.leaders, &l.levers,    &l.windows, &l.window_riders};

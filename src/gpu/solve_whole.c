@@ -9,18 +9,6 @@
 
 static const size_t group[2] = {64, 1}, wide[2] = {256, 1}, one[2] = {1, 1};
 
-bool lmi_gpu_crush_find(lmi_gpu *gpu)
-{
-    const lmi_gpu_meet *m = gpu->meet;
-    const lmi_gpu_solver *s = gpu->solver;
-    const lmi_gpu_argument crush[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(s->moulds),  LMI_GPU_BUFFER(m->map_now),
-                                      LMI_GPU_BUFFER(s->windows), LMI_GPU_BUFFER(s->window_riders),
-                                      LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(gpu->stop)};
-    const size_t bodies[2] = {m->meeter_count, 1};
-    return gpu->presses || LMI_GPU_RUN(s->crush_kernel, crush, bodies, group);
-}
-
 bool lmi_gpu_push_begin(lmi_gpu *gpu, bool last)
 {
     const cl_uint at_last = last;

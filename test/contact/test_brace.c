@@ -90,7 +90,7 @@ static void come_back(kind k, double mass)
 {
     flight f = fly(k, 1, mass), threads = fly(k, 3, mass);
     const sums before = add_up(&f);
-    for (int n = 0; n < 90; n++) {
+    for (int n = 0; n < 150; n++) {
         assert_ok(lm_world_step(f.world, FRAME));
         assert_ok(lm_world_step(threads.world, FRAME));
     }

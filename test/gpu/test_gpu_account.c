@@ -14,7 +14,7 @@ typedef enum kind { CLUSTERS, LATTICES, OCTREES, MIXED } kind;
 /* A body, and where its middle is. */
 static void set_def(lm_body_def *def, lm_dvec3 at, lm_vec3 velocity)
 {
-    def->material.hertz = 16.0f; /* softer ones are crushed, and left to the CPU (test_gpu_solve.c) */
+    def->material.hertz = 16.0f;
     def->material.damping_ratio = 0.3f;
     def->material.restitution = 0.2f;
     def->material.friction = 0.6f;

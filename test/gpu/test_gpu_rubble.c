@@ -18,7 +18,7 @@ typedef struct start {
 static void set_def(lm_body_def *def, start from)
 {
     def->mass = 2.0f;
-    def->material.hertz = 16.0f; /* softer ones are crushed, and left to the CPU (test_gpu_solve.c) */
+    def->material.hertz = 16.0f;
     def->material.damping_ratio = 0.1f;
     def->material.restitution = 0.2f;
     def->group = 1;

@@ -26,7 +26,7 @@ static void add_collider(lm_world *world, lm_shape shape, lm_dvec3 at)
  * their surface all the same. */
 static void fill(lm_world *world, share of, uint32_t mask, lm_body_id ids[BODIES])
 {
-    random_state random = {7}; /* in some other heaps soft bodies are crushed, which the CPU does */
+    random_state random = {7};
     for (uint32_t n = 0; n < BODIES; n++) {
         ref_vec off = random_in_cube(&random, 0.05);
         lm_dvec3 at = {0.85 * (n % SIDE) + off.x, 0.85 * (n / SIDE % SIDE) + off.y, 0.85 * (n / SIDE / SIDE) + off.z};

@@ -287,6 +287,14 @@ static float plain_of(const holds *o, const lmi_gpu_contact *c, __global const f
     return a + c->ratio * b;
 }
 
+/* How fast a contact comes. */
+static void measure_contact(const holds *o, __global const float4 *v, lmi_gpu_contact *c)
+{
+    c->steady = contact_sum(o, c, v, c->surface);
+    c->approach = -quad_dot(c->steady, c->normal);
+    c->bounce = c->approach > LMI_BOUNCE_SPEED ? c->restitution * c->approach : 0.0f;
+}
+
 /* Approach and what follows from it: contact/take.c. body: that of a. */
 static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, __global const lmi_gpu_body *body,
                           __global const float4 *x, __global const float4 *v, float restitution, float h, lmi_gpu_contact *c)
@@ -298,9 +306,8 @@ static void begin_contact(const holds *o, __global const lmi_gpu_push *pushes, _
     c->braked = c->more = c->arm_a = c->arm_b = none;
     c->ahead = whole ? quad_of(at_a.x - at_b.x, at_a.y - at_b.y, at_a.z - at_b.z) : none;
     c->pressed = c->shifted = c->deep = c->plain = 0.0f;
-    c->steady = contact_sum(o, c, v, c->surface);
-    c->approach = -quad_dot(c->steady, c->normal);
-    c->bounce = c->approach > LMI_BOUNCE_SPEED ? restitution * c->approach : 0.0f;
+    c->restitution = restitution;
+    measure_contact(o, v, c);
     c->found = c->depth;
     c->live = c->depth >= 0.0f ? LMI_GPU_SOFT : LMI_GPU_NEAR; /* what is only near has nothing to say to soft bodies */
     if (whole) {

@@ -1,7 +1,6 @@
 /*
  * Bodies that answer as a whole, for some share: contact/push.c; and the order of their contacts, for solve_sweep.cl.
  *
- *   solve_crush    one work-group a body: whether it is crushed, and others are around it
  *   solve_push     one work-group a body: how it answers, and where its centre and inertia are then
  *   solve_chain    one work-group a body: its whole contacts in the host's order
  *   solve_merge    once a body: contacts of neighbours on one cell of a lattice that say the same
@@ -15,41 +14,6 @@
  */
 
 /* --- how bodies answer --- */
-
-/* lmi_windows_crush (contact/windows.c), which first asks whether it is worth looking. The host braces such bodies (contact/brace.h). */
-__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-solve_crush(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_mould *moulds,
-            __global const float *all_maps, __global const uint *windows, __global const float4 *riders,
-            __global const lmi_gpu_push *pushes, __global uint *stop)
-{
-    __global const lmi_gpu_meeter *m = meeters + get_group_id(0);
-    if (!m->maps || !m->partners || (m->marks & (LMI_GPU_CLEFT | LMI_GPU_PIECES | LMI_GPU_FLOWS)) ||
-        pushes[get_group_id(0)].rigid > 0.0f) { /* its contacts are stiff, and have no braces */
-        return;
-    }
-    __global const lmi_gpu_mould *mould = moulds + solids[get_group_id(0)].mould;
-    __global const float *maps = all_maps + m->first_map * MAP_FLOATS;
-    double shortest = 1.0;
-    for (uint w = mould->first_window + get_local_id(0); w < mould->first_window + mould->windows; w += GROUP) {
-        dmat3 f;
-        for (int i = 0; i < 9; i++) {
-            f.m[i / 3][i % 3] = 0.0;
-        }
-        for (uint k = windows[w]; k < windows[w + 1]; k++) {
-            __global const float *at = maps + (uint)riders[k].w * MAP_FLOATS;
-            const double x[3] = {(double)at[0] - maps[0], (double)at[1] - maps[1], (double)at[2] - maps[2]};
-            for (int i = 0; i < 3; i++) {
-                f.m[i][0] += x[i] * riders[k].x;
-                f.m[i][1] += x[i] * riders[k].y;
-                f.m[i][2] += x[i] * riders[k].z;
-            }
-        }
-        shortest = fmin(shortest, lmi_shortest_stretch(&f));
-    }
-    if (lmi_crush_of(shortest) > 0.0) {
-        atomic_or(stop, LMI_GPU_CRUSHED);
-    }
-}
 
 /* last: before walls have the last word, where it does not matter how fast bodies came. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
@@ -67,7 +31,7 @@ solve_push(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *
     if (id == 0) {
         p->move = p->turn = p->velocity = p->spin = p->mean = p->drift = p->twist = zero;
         p->rigid = rigid;
-        p->inverse_mass = 0.0f;
+        p->inverse_mass = p->crush = 0.0f;
     }
     if (!(rigid > 0.0f)) {
         return; /* all of the group */
