@@ -1712,8 +1712,9 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
 /*
  * Cuts.
  *
- * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. An octree's finest cells
- * are linked where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut
+ * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. It may be a strip that an edge
+ * swept over, or a closed surface, which stamps its own shape out of the body as a cookie cutter or a drill does.
+ * An octree's finest cells are linked where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut
  * through become two particles of one size each. Where the blade ends inside a cell it is divided, down to cells of
  * `finest`. Particles on two sides of a cut are no longer in each other's regions, and what is severed moves by itself:
  * lm_body_get_pieces tells.
@@ -1771,6 +1772,9 @@ typedef struct lm_blade {
      * cells */
     float finest;
     uint32_t material; /* an id of the caller's for the faces of a lattice's cut: lm_body_get_skin_cuts. 0 */
+    /* Which pieces of the body it cuts: one for each (lm_body_get_pieces), 0 is spared. Null (default): all of them. */
+    const uint8_t *pieces;
+    uint32_t piece_count; /* of `pieces`: that of the body */
     uint32_t cookie;
 } lm_blade;
 
@@ -1800,6 +1804,14 @@ LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
  * ended. */
 LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dvec3 *from, const lm_dvec3 *to,
                                    uint32_t count, lm_cut_info *info);
+
+#define LM_MAX_SLICES 4096
+
+/* Cuts along `count` parallel planes, 1 to LM_MAX_SLICES: one through `point`, each of the others `distance` metres further
+ * along `normal` than the one before. Results as lm_body_cut; LM_ERROR_ARGUMENT too when something is not finite or beyond
+ * LM_MAX_POSITION, or the normal has no length. */
+LM_API lm_result lm_body_slice(lm_world *world, lm_body_id body, lm_dvec3 point, lm_vec3 normal, uint32_t count,
+                               float distance, lm_cut_info *info);
 
 /*
  * Level of detail.

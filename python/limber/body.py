@@ -685,8 +685,11 @@ class Body:
         self._do(lib.lm_body_break, vector(centre, "centre"), number(radius, "radius"), broken)
         return int(broken[0])
 
-    def cut(self, blade: MeshLike, finest: float = 0.0) -> CutInfo:
-        """Cuts with a blade of triangles in the world."""
+    def cut(self, blade: MeshLike, finest: float = 0.0, pieces: Any = None) -> CutInfo:
+        """Cuts with a blade of triangles in the world: a strip, or a closed surface, which stamps its shape out.
+
+        ``pieces`` has a truth value for each piece (as ``Body.pieces`` numbers them): those that are cut. None: all.
+        """
         mesh = Mesh.of(blade)
         vertices = np.ascontiguousarray(mesh.vertices, dtype=np.float64)
         c_vertices, c_faces = pointer("lm_dvec3", vertices), pointer("uint32_t", mesh.faces)
@@ -694,8 +697,19 @@ class Body:
         definition.vertices, definition.vertex_count = c_vertices, len(vertices)
         definition.triangles, definition.triangle_count = c_faces, len(mesh.faces)
         definition.finest = number(finest, "finest")
+        chosen = None if pieces is None else np.ascontiguousarray(np.asarray(pieces, dtype=bool).reshape(-1), dtype=np.uint8)
+        if chosen is not None:
+            definition.pieces, definition.piece_count = pointer("uint8_t", chosen), len(chosen)
         info = ffi.new("lm_cut_info *")
         self._do(lib.lm_body_cut, definition, info)
+        return record(CutInfo, info)
+
+    def slice(self, point: Vector, normal: Vector, count: int = 1, distance: float = 0.1) -> CutInfo:
+        """Cuts along parallel planes: one through ``point``, the others each ``distance`` metres further along ``normal``."""
+        info = ffi.new("lm_cut_info *")
+        self._do(
+            lib.lm_body_slice, vector(point, "point"), vector(normal, "normal"), count, number(distance, "distance"), info
+        )
         return record(CutInfo, info)
 
     def cut_sweep(self, start: Any, end: Any) -> CutInfo:

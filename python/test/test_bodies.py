@@ -449,6 +449,16 @@ class Cutting(unittest.TestCase):
         with self.assertRaises(limber.ArgumentError):
             body.cut_sweep(edge, edge[:1])
 
+    def test_slices(self):
+        body = still().add_octree(box(), spacing=1 / 8, levels=1)
+        self.assertEqual(body.slice((-0.26, 0, 0), (1, 0, 0), 2, 0.52).parts, 3)
+        blade = limber.Mesh([[-2, 0.01, -2], [2, 0.01, -2], [0, 0.01, 4]], [[0, 1, 2]])
+        with self.assertRaises(limber.ArgumentError):
+            body.cut(blade, pieces=[True])
+        self.assertEqual(body.cut(blade, pieces=[False, False, True]).parts, 4)
+        with self.assertRaises(limber.ArgumentError):
+            body.slice((0, 0, 0), (0, 0, 0))
+
     def test_fracture(self):
         world = still()
         body = world.add_lattice(bar(), spacing=0.125)

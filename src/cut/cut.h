@@ -15,8 +15,8 @@
 
 #include "cut/grain.h"
 
-/* Cuts a body of clusters or tetrahedra with a blade that is given from the body's origin. `*fault`: what is wrong, where that is not memory. */
-lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                          lm_cut_info *info, const char **fault);
+/* Cuts a body of clusters or tetrahedra. `*fault`: what is wrong, where that is not memory. */
+lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_stroke *stroke, lm_cut_info *info,
+                          const char **fault);
 
 #endif

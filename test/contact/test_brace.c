@@ -60,7 +60,7 @@ static flight fly(kind k, uint32_t workers, double mass)
     ball.detail = 8;
     assert_ok(lm_shape_make_mesh(&ball, &mesh));
     f.ids[0] = add(f.world, &mesh, k, -0.35, 0.0, 10.0);
-    f.ids[1] = add(f.world, &mesh, k, 0.35, 0.03, mass);
+    f.ids[1] = add(f.world, &mesh, k, 0.35, 0.02, mass);
     lm_shape_mesh_free(&mesh);
     return f;
 }
