@@ -342,7 +342,8 @@ static lm_result frame_of_snapshot(const lm_scene *s, const void *snapshot, size
     return result;
 }
 
-/* How many particles each of the scene's bodies has, 0 for one that is not there; to be freed, null without memory. */
+/* How many particles each of the scene's bodies has, 0 for one that is not there; of an octree, which has others where it was cut or
+ * refined, a number that no body has. To be freed, null without memory. */
 static uint32_t *count_particles(const lm_scene *s, const lm_world *world)
 {
     uint32_t *counts = calloc((size_t)s->body_count + 1, sizeof *counts);
@@ -350,12 +351,12 @@ static uint32_t *count_particles(const lm_scene *s, const lm_world *world)
         lm_body_info info;
         bool there =
             lm_body_is_valid(world, s->bodies[i].id) && lm_body_get_info(world, s->bodies[i].id, &info) == LM_OK;
-        counts[i] = there ? info.particles : 0;
+        counts[i] = !there ? 0 : info.octree_nodes > 0 ? UINT32_MAX : info.particles;
     }
     return counts;
 }
 
-/* Whether the bodies of the scene are in the world, of the size that they had. There may be others beside them. */
+/* Whether the bodies of the scene are in the world, of the size that they had (octrees: of any). There may be others beside them. */
 static bool holds_our_bodies(const lm_scene *s, const lm_world *world, const uint32_t *counts)
 {
     uint32_t *now = count_particles(s, world);

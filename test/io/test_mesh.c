@@ -260,7 +260,9 @@ static void test_parts(void **state)
 static void test_locale(void **state)
 {
     (void)state;
-#if !defined(_WIN32) && !defined(__wasi__)
+#if defined(__wasi__)
+    skip(); /* it takes any name for a locale, and none writes a comma */
+#elif !defined(_WIN32)
     if (system("localedef -i de_DE -f UTF-8 ./test_mesh_de_DE.UTF-8 2>/dev/null >/dev/null") == 0)
         setenv("LOCPATH", ".", 1);
 #endif
