@@ -33,7 +33,7 @@ static inline double lmi_brace_given(double ahead, double least, double u, doubl
 }
 
 /* In how many passes it has gone on the same way, and how far it goes ahead: a brace that has gone too far, and is taken back against the way
- * it went, begins anew. */
+ * it went, begins again. */
 static inline uint32_t lmi_brace_onward(uint32_t onward, double before, double ahead, double given)
 {
     return (given - ahead) * (given - before) < 0.0 ? 0 : onward + 1;
