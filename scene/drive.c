@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The frame that begins nearest to a time. */
-static uint32_t frame_at(double time)
+uint32_t lmi_frame_at(double time)
 {
     double frame = floor(time * LM_SCENE_FRAME_RATE + 0.5);
     return frame >= 4294967295.0 ? UINT32_MAX : (uint32_t)frame;
@@ -165,7 +164,7 @@ static lm_result begin_drag(lm_scene *s, lm_world *world, scene_drag *drag, uint
 static lm_result drive_drag(lm_scene *s, lm_world *world, scene_drag *drag, uint32_t frame)
 {
     double end = (frame + 1.0) / LM_SCENE_FRAME_RATE;
-    uint32_t first = frame_at(drag->from), last = frame_at(drag->until);
+    uint32_t first = lmi_frame_at(drag->from), last = lmi_frame_at(drag->until);
     lm_result result = LM_OK;
     for (uint32_t i = 0; i < drag->range.count && result == LM_OK; i++) {
         if (frame == first && first < last) {
@@ -285,41 +284,15 @@ static lm_result apply_to_body(lm_scene *s, lm_world *world, lm_body_id body, co
     return result;
 }
 
-/* What a blade sweeps over in a frame. */
-static lm_result apply_cut(lm_scene *s, lm_world *world, const scene_event *event, uint32_t frame)
-{
-    const scene_cut *cut = event->cut;
-    uint32_t first = frame_at(event->time), last = frame_at(event->time + cut->seconds);
-    double frames = last > first ? last - first : 1.0;
-    if (frame < first || frame >= first + frames) {
-        return LM_OK;
-    }
-    double from = (frame - first) / frames, to = (frame - first + 1.0) / frames;
-    const lm_dvec3 vertices[4] = {vector_mix(cut->a, cut->to_a, from), vector_mix(cut->b, cut->to_b, from),
-                                  vector_mix(cut->a, cut->to_a, to), vector_mix(cut->b, cut->to_b, to)};
-    static const uint32_t triangles[6] = {0, 1, 2, 1, 3, 2};
-    lm_blade blade = lm_blade_default();
-    blade.vertices = vertices;
-    blade.vertex_count = 4;
-    blade.triangles = triangles;
-    blade.triangle_count = 2;
-    blade.finest = (float)cut->finest;
-    lm_result result = LM_OK;
-    for (uint32_t k = 0; k < event->range.count && result == LM_OK; k++) {
-        result = lm_body_cut(world, s->bodies[event->range.first + k].id, &blade, NULL);
-    }
-    return result;
-}
-
 static lm_result apply_events(lm_scene *s, lm_world *world, uint32_t frame)
 {
     for (uint32_t i = 0; i < s->file->events.count; i++) {
         const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
-        lm_result result = event->cut != NULL ? apply_cut(s, world, event, frame) : LM_OK;
+        lm_result result = lmi_cuts_apply(s, world, event, frame);
         if (result != LM_OK) {
             return result;
         }
-        if (frame_at(event->time) != frame) {
+        if (lmi_frame_at(event->time) != frame) {
             continue;
         }
         if (lmi_json_get(event->head.json, "gravity") != NULL) {
@@ -364,7 +337,7 @@ static lm_result frame_of_snapshot(const lm_scene *s, const void *snapshot, size
     lm_world *scratch = NULL;
     lm_result result = lm_world_create(&s->world_def, &scratch);
     result = result ? result : lm_world_load(scratch, snapshot, size);
-    *frame = result == LM_OK ? frame_at(lm_world_get_time(scratch)) : 0;
+    *frame = result == LM_OK ? lmi_frame_at(lm_world_get_time(scratch)) : 0;
     lm_world_destroy(scratch);
     return result;
 }

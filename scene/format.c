@@ -784,6 +784,48 @@ static const format_field cut_fields[] = {
 static const format_record cut_record =
     RECORD("cut", scene_cut, cut_fields, NO_GROUPS, "A straight blade: all that it sweeps over is parted.");
 
+static const format_field slice_fields[] = {
+    FIELD(scene_slice, at, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("a point of the first plane, in the world")),
+    FIELD(scene_slice, normal, FIELD_VECTOR, STANDARD("[0, 1, 0]"), DOC("across the planes; need not have length 1")),
+    FIELD(scene_slice, count, FIELD_COUNT, RANGE(1, LM_MAX_SLICES), STANDARD("1"), DOC("how many planes there are")),
+    FIELD(scene_slice, distance, FIELD_NUMBER, ABOVE(0.0, 1e6), UNIT("m"), STANDARD("0.1"),
+          DOC("from one plane to the next, along the normal")),
+};
+static const format_record slice_record =
+    RECORD("slice", scene_slice, slice_fields, NO_GROUPS, "Parallel planes that cut a body into slices.");
+
+static const format_field stamp_fields[] = {
+    FIELD(scene_stamp, shape, FIELD_RECORD, OF(shape_record), DOC("a procedural model")),
+    FIELD(scene_stamp, mesh, FIELD_RECORD, OF(mesh_record), DOC("or a mesh from a file")),
+    FIELD(scene_stamp, at, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"), DOC("its origin, in the world")),
+    FIELD(scene_stamp, rotate, FIELD_ROTATION, UNIT("deg"), STANDARD("[0, 0, 0]"), DOC("how it is turned")),
+    FIELD(scene_stamp, finest, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
+          DOC("cells that it ends in are divided down to this side; 0: as far as there are cells")),
+};
+static const field_group stamp_groups[] = {{{"shape", "mesh"}, true}};
+static const format_record stamp_record =
+    RECORD("stamp", scene_stamp, stamp_fields, GROUPS(stamp_groups),
+           "A closed surface that cuts its own shape out of a body, as a cookie cutter or a drill does.");
+
+static const format_field shatter_fields[] = {
+    FIELD(scene_shatter, points, FIELD_VECTORS, UNIT("m"),
+          DOC("in the world: each piece is what is nearer to one of them than to the others; absent: drawn")),
+    FIELD(scene_shatter, count, FIELD_COUNT, RANGE(1, LM_MAX_SHATTER), STANDARD("12"),
+          DOC("how many points are drawn")),
+    FIELD(scene_shatter, seed, FIELD_COUNT, STANDARD("1"), DOC("of what is drawn: points and roughness")),
+    FIELD(scene_shatter, focus, FIELD_VECTOR, UNIT("m"), STANDARD("[0, 0, 0]"),
+          DOC("where the body was hit, in the world, with `focus_radius`")),
+    FIELD(scene_shatter, focus_radius, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
+          DOC("within this of the focus pieces are small, and larger the further off they are; 0: they are even")),
+    FIELD(scene_shatter, roughness, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
+          DOC("how far faces leave their planes, in waves ten times as long")),
+    FIELD(scene_shatter, finest, FIELD_NUMBER, RANGE(0.0, 1e6), UNIT("m"), STANDARD("0"),
+          DOC("cells that faces end in are divided down to this side; 0: as far as there are cells")),
+};
+static const field_group shatter_groups[] = {{{"points", "count"}, false}};
+static const format_record shatter_record = RECORD("shatter", scene_shatter, shatter_fields, GROUPS(shatter_groups),
+                                                   "The body falls into pieces around points, at once.");
+
 static const format_field refine_fields[] = {
     FIELD(scene_refine, centre, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("of the ball, in the world")),
     FIELD(scene_refine, radius, FIELD_NUMBER, REQUIRED, ABOVE(0.0, 1e5), UNIT("m"), DOC("of the ball")),
@@ -808,6 +850,9 @@ static const format_field event_fields[] = {
           DOC("moves the particles to the rest shape deformed so, where the body is and as it is turned")),
     FIELD(scene_event, cut, FIELD_RECORD, OF(cut_record),
           DOC("cuts bodies, from then on for as long as the blade moves")),
+    FIELD(scene_event, slice, FIELD_RECORD, OF(slice_record), DOC("cuts bodies into slices")),
+    FIELD(scene_event, stamp, FIELD_RECORD, OF(stamp_record), DOC("cuts a shape out of bodies")),
+    FIELD(scene_event, shatter, FIELD_RECORD, OF(shatter_record), DOC("lets bodies fall into pieces")),
     FIELD(scene_event, refine, FIELD_RECORD, OF(refine_record), DOC("divides or joins cells of octrees")),
     FIELD(scene_event, eye, FIELD_VECTOR, UNIT("m"), DOC("where the scene's `eye` is from then on")),
     FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),
@@ -917,7 +962,7 @@ const format_record *const lmi_format_records[] = {
     &keyframe_record,  &pin_record,      &joint_record,   &drag_record,          &drag_keyframe_record,
     &field_record,     &cut_record,      &event_record,   &expect_record_,       &box_record,
     &camera_record,    &sleep_record,    &rule_record,    &fracture_record,      &detail_record,
-    &refine_record,
+    &refine_record,    &slice_record,    &stamp_record,   &shatter_record,
 };
 const uint32_t lmi_format_record_count = COUNT(lmi_format_records);
 

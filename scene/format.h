@@ -480,6 +480,33 @@ typedef struct scene_cut {
     double seconds, finest;
 } scene_cut;
 
+/* Parallel planes. */
+typedef struct scene_slice {
+    scene_head head;
+    lm_dvec3 at, normal;
+    uint32_t count;
+    double distance;
+} scene_slice;
+
+/* A closed surface that cuts its shape out. */
+typedef struct scene_stamp {
+    scene_head head;
+    scene_shape *shape;
+    scene_mesh *mesh;
+    lm_dvec3 at;
+    rotation rotate;
+    double finest;
+    struct scene_stamped *stamped; /* what was read of it; the scene's */
+} scene_stamp;
+
+typedef struct scene_shatter {
+    scene_head head;
+    scene_list points; /* lm_dvec3 */
+    uint32_t count, seed;
+    lm_dvec3 focus;
+    double focus_radius, roughness, finest;
+} scene_shatter;
+
 /* A brush: cells of octrees in a ball become finer or coarser. */
 typedef struct scene_refine {
     scene_head head;
@@ -496,6 +523,9 @@ typedef struct scene_event {
     lm_dvec3 velocity;
     scene_deform *deform;
     scene_cut *cut;
+    scene_slice *slice;
+    scene_stamp *stamp;
+    scene_shatter *shatter;
     scene_refine *refine;
     lm_dvec3 eye;
     lm_dvec3 gravity;

@@ -43,6 +43,7 @@ struct lm_scene {
     lm_mesh_data mesh;               /* of a scene that was made for a mesh file: the file's; else empty */
     struct rig_of_file *rigs;        /* of mesh files, the last one read; each leads to the one before */
     struct collider_motion *motions; /* of colliders that deform, likewise */
+    struct scene_stamped *stamps;    /* what events cut out, likewise */
     char note[LM_SCENE_ERROR_SIZE];  /* see lm_scene_note */
 };
 
@@ -109,7 +110,8 @@ char *lmi_scene_file_path(const lm_scene *s, const char *file);
 /* deform.c: rest points to displaced ones, in the body's frame. */
 void lmi_deform_points(const scene_deform *deform, const lm_vec3 *rest, uint32_t count, lm_dvec3 *out);
 
-/* drive.c: pose of a mover with keyframes. */
+/* drive.c: the frame that begins nearest to a time; pose of a mover with keyframes. */
+uint32_t lmi_frame_at(double time);
 lm_pose lmi_mover_pose_at(const scene_mover *mover, double time);
 
 /* rig_file.c: frees the rigs that were read for the scene. */
@@ -118,6 +120,12 @@ void lmi_rig_files_free(lm_scene *s);
 /* collider_cache.c: moves the vertices of colliders to where they are at the end of a frame; and frees what was read of them. */
 lm_result lmi_drive_colliders(lm_scene *s, lm_world *world, uint32_t frame);
 void lmi_collider_motions_free(lm_scene *s);
+
+/* cuts.c: what an event cuts in a frame. Before the first frame stamps are read, and bodies that will be cut are made ready,
+ * not in the frame of the first stroke; what finds no memory for that is tried again then. */
+lm_result lmi_cuts_apply(lm_scene *s, lm_world *world, const scene_event *event, uint32_t frame);
+lm_result lmi_cuts_prepare(lm_scene *s, lm_world *world, lm_scene_error *error);
+void lmi_stamps_free(lm_scene *s);
 
 /* drive_bones.c: leads the skeletons of all bodies to where they shall be at a time. */
 lm_result lmi_drive_skeletons(const lm_scene *s, lm_world *world, double time);

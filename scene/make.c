@@ -305,18 +305,6 @@ static lm_result fill_world(lm_scene *s, lm_world *world, lm_scene_error *error)
     return result;
 }
 
-/* Bodies that will be cut are made ready now and not in the frame of the first stroke. What finds no memory here is tried again
- * then. */
-static void prepare_cuts(lm_scene *s, lm_world *world)
-{
-    for (uint32_t i = 0; i < s->file->events.count; i++) {
-        const scene_event *event = LIST_ITEM(scene_event, s->file->events, i);
-        for (uint32_t k = 0; event->cut != NULL && k < event->range.count; k++) {
-            (void)lm_body_prepare_cut(world, s->bodies[event->range.first + k].id);
-        }
-    }
-}
-
 lm_result lm_scene_make_world(lm_scene *s, const lm_world_def *def, lm_world **world, lm_scene_error *error)
 {
     *world = NULL;
@@ -332,12 +320,12 @@ lm_result lm_scene_make_world(lm_scene *s, const lm_world_def *def, lm_world **w
         return result;
     }
     result = fill_world(s, *world, error);
+    result = result ? result : lmi_cuts_prepare(s, *world, error);
     if (result != LM_OK) {
         lm_world_destroy(*world);
         *world = NULL;
         return result;
     }
-    prepare_cuts(s, *world);
     lmi_expect_reset(s);
     lmi_momentum_begin(s, *world);
     lmi_scene_warn(s, *world);

@@ -636,12 +636,22 @@ static bool prepare_events(const preparation *p)
         }
         const scene_head *head = &event->head;
         if (!given(head, "material") && !given(head, "impulse") && !given(head, "velocity") && !given(head, "deform") &&
-            !given(head, "cut") && !given(head, "refine") && !given(head, "eye") && !given(head, "gravity")) {
+            !given(head, "cut") && !given(head, "slice") && !given(head, "stamp") && !given(head, "shatter") &&
+            !given(head, "refine") && !given(head, "eye") && !given(head, "gravity")) {
             return FAIL(p, head, NULL,
-                        "does nothing (expected material, impulse, velocity, deform, cut, refine, eye or gravity)");
+                        "does nothing (expected material, impulse, velocity, deform, cut, slice, stamp, shatter, "
+                        "refine, eye or "
+                        "gravity)");
         }
         if (!check_kinds(p, event)) {
             return false;
+        }
+        if (event->slice != NULL && !(vector_length(event->slice->normal) > 0.0)) {
+            return FAIL(p, &event->slice->head, "normal", "has no length (expected a direction)");
+        }
+        if (event->shatter != NULL && event->shatter->points.count > LM_MAX_SHATTER) {
+            return FAIL(p, &event->shatter->head, "points", "has %u points (expected at most %u)",
+                        (unsigned)event->shatter->points.count, (unsigned)LM_MAX_SHATTER);
         }
         if (given(head, "point") && !given(head, "impulse")) {
             return FAIL(p, head, "point", "is given without impulse (expected both)");

@@ -159,6 +159,7 @@ void lm_scene_close(lm_scene *s)
         lm_mesh_free(&s->mesh);
         lmi_rig_files_free(s);
         lmi_collider_motions_free(s);
+        lmi_stamps_free(s);
         lmi_json_free(s->document); /* the scene itself lives in it */
     }
 }

@@ -1708,8 +1708,9 @@ LM_API uint32_t lm_world_get_breaks(const lm_world *world, lm_break *breaks, uin
 /*
  * Cuts.
  *
- * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. An octree's finest cells
- * are linked where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut
+ * A blade is a soup of triangles in the world; whatever it crosses is parted there, at once. It may be a strip that an edge
+ * swept over, or a closed surface, which stamps its own shape out of the body as a cookie cutter or a drill does.
+ * An octree's finest cells are linked where they share a face; links that the blade crosses, where the body is now, are cut. Cells that are cut
  * through become two particles of one size each. Where the blade ends inside a cell it is divided, down to cells of
  * `finest`. Particles on two sides of a cut are no longer in each other's regions, and what is severed moves by itself:
  * lm_body_get_pieces tells.
@@ -1767,6 +1768,9 @@ typedef struct lm_blade {
      * cells */
     float finest;
     uint32_t material; /* an id of the caller's for the faces of a lattice's cut: lm_body_get_skin_cuts. 0 */
+    /* Which pieces of the body it cuts: one for each (lm_body_get_pieces), 0 is spared. Null (default): all of them. */
+    const uint8_t *pieces;
+    uint32_t piece_count; /* of `pieces`: that of the body */
     uint32_t cookie;
 } lm_blade;
 
@@ -1796,6 +1800,42 @@ LM_API lm_result lm_body_prepare_cut(lm_world *world, lm_body_id body);
  * ended. */
 LM_API lm_result lm_body_cut_sweep(lm_world *world, lm_body_id body, const lm_dvec3 *from, const lm_dvec3 *to,
                                    uint32_t count, lm_cut_info *info);
+
+#define LM_MAX_SLICES 4096
+
+/* Cuts along `count` parallel planes, 1 to LM_MAX_SLICES: one through `point`, each of the others `distance` metres further
+ * along `normal` than the one before. Results as lm_body_cut; LM_ERROR_ARGUMENT too when something is not finite or beyond
+ * LM_MAX_POSITION, or the normal has no length. */
+LM_API lm_result lm_body_slice(lm_world *world, lm_body_id body, lm_dvec3 point, lm_vec3 normal, uint32_t count,
+                               float distance, lm_cut_info *info);
+
+/*
+ * Shattering: the body falls into the cells of some points, each of what is nearer to its point than to the others, as
+ * blades would cut it (lm_body_cut). What is thinner than a body can be parted stays with what is beside it, and so does a
+ * cell in which no blade can follow the skin.
+ */
+
+#define LM_MAX_SHATTER 1024
+
+typedef struct lm_shatter_def {
+    const lm_dvec3 *points; /* world, `count` of them; null (default): drawn within the body, apart from each other */
+    uint32_t count;         /* 1 to LM_MAX_SHATTER; default 12 */
+    uint32_t seed;          /* of what is drawn: points and roughness; default 1 */
+    /* Where the body was hit, in the world: drawn points are dense within `focus_radius` metres of it, and further apart
+     * the further off they are. A radius of 0 (default, 0 to 1e6): they are evenly spread. */
+    lm_dvec3 focus;
+    float focus_radius;
+    float roughness;   /* metres, 0 to 1e6: how far faces leave their planes, in waves ten times as long. Default 0 */
+    float finest;      /* as lm_blade.finest */
+    uint32_t material; /* as lm_blade.material */
+    uint32_t cookie;
+} lm_shatter_def;
+
+LM_API lm_shatter_def lm_shatter_def_default(void);
+
+/* Shatters a body. `info` may be null: what all cuts did together. LM_ERROR_ARGUMENT, LM_ERROR_LIMIT and LM_ERROR_MEMORY as
+ * lm_body_cut; what came off until then is off, and the body is as after a cut. */
+LM_API lm_result lm_body_shatter(lm_world *world, lm_body_id body, const lm_shatter_def *def, lm_cut_info *info);
 
 /*
  * Level of detail.

@@ -67,7 +67,7 @@ static bool has_area(const lm_blade *blade)
     return any;
 }
 
-/* The blade from the body's origin; null when out of memory. */
+/* The blade's triangles from the body's origin; null when out of memory. */
 static lmi_blade_triangle *take_blade(lmi_memory *memory, const lm_blade *blade, lm_dvec3 origin)
 {
     lmi_blade_triangle *triangles = lmi_allocate(memory, blade->triangle_count, sizeof *triangles);
@@ -79,21 +79,12 @@ static lmi_blade_triangle *take_blade(lmi_memory *memory, const lm_blade *blade,
     return triangles;
 }
 
-static bool find_slashes(lmi_octree_change *c, const lm_blade *blade)
+static lm_result cut(lmi_octree_change *c, const lm_blade *blade, const lmi_stroke *stroke, lm_cut_info *info)
 {
     lmi_memory *memory = &c->world->memory;
-    lmi_blade_triangle *triangles = take_blade(memory, blade, c->body->origin);
-    bool ok = triangles && lmi_octree_find_slashes(&c->body->octree->tree, memory, c->maps, triangles,
-                                                   blade->triangle_count, &c->slashes);
-    lmi_release(memory, triangles, blade->triangle_count, sizeof *triangles);
-    return ok;
-}
-
-static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *info)
-{
-    lmi_memory *memory = &c->world->memory;
-    const lmi_octree *tree = &c->body->octree->tree;
-    if (!find_slashes(c, blade)) {
+    const lmi_octree_body *octree = c->body->octree;
+    const lmi_octree *tree = &octree->tree;
+    if (!lmi_octree_find_slashes(tree, memory, c->maps, stroke, octree->part, &c->slashes)) {
         return LM_ERROR_MEMORY;
     }
     info->links = c->slashes.count;
@@ -109,10 +100,11 @@ static lm_result cut(lmi_octree_change *c, const lm_blade *blade, lm_cut_info *i
     return lmi_octree_change_make(c, &next);
 }
 
-static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info)
+static lm_result cut_octree(lm_world *world, lmi_body *body, const lm_blade *blade, const lmi_stroke *stroke,
+                            lm_cut_info *info)
 {
     lmi_octree_change c = {.world = world, .body = body};
-    lm_result result = lmi_octree_change_maps(&c) ? cut(&c, blade, info) : LM_ERROR_MEMORY;
+    lm_result result = lmi_octree_change_maps(&c) ? cut(&c, blade, stroke, info) : LM_ERROR_MEMORY;
     if (result == LM_OK && info->links > 0) {
         lmi_octree_change_apply(&c);
     }
@@ -135,17 +127,20 @@ static lm_result forget_opening(const lmi_body *body, lmi_fracture_undo *undo)
     return LM_OK;
 }
 
-static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
-                             const char **fault)
+static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, const lm_blade *blade,
+                             const lmi_stroke *stroke, lm_cut_info *info, const char **fault, bool *refused)
 {
-    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
     lmi_slit_plan slit = {.material = blade->material};
     lmi_fracture_undo undo = {.links = lmi_ready_take_links(body)};
     bool clips = is_clipped(body);
     lm_result result = LM_ERROR_MEMORY;
-    if (triangles && (!clips || lmi_slit_meet(world, body, triangles, blade->triangle_count, &slit))) {
+    if (!clips || lmi_slit_meet(world, body, stroke, &slit)) {
         clips = clips && !slit.failed;
-        result = lmi_fracture_ready_for_blade(world, body, triangles, blade->triangle_count, !clips, &undo);
+        if (refused && slit.failed) {
+            *refused = true;
+        } else {
+            result = lmi_fracture_ready_for_blade(world, body, stroke, !clips, &undo);
+        }
     }
     if (result == LM_OK && body->fracture) {
         result = clips                                         ? forget_opening(body, &undo)
@@ -153,8 +148,7 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
                                                                : LM_ERROR_MEMORY;
     }
     if (result == LM_OK && body->fracture) {
-        result =
-            lmi_fracture_cut(world, slot, body, triangles, blade->triangle_count, clips ? &slit : NULL, &info->links);
+        result = lmi_fracture_cut(world, slot, body, stroke, clips ? &slit : NULL, &info->links);
     } else if (result == LM_OK && clips && slit.met) { /* no chip is parted from another */
         result = lmi_slit_make(world, body, &body->lattice->shape, &slit) ? LM_OK : LM_ERROR_MEMORY;
         if (result == LM_OK) {
@@ -171,24 +165,20 @@ static lm_result cut_lattice(lm_world *world, uint32_t slot, lmi_body *body, con
     if (result == LM_ERROR_LIMIT) {
         *fault = "the lattice's regions have too many particles for it to be cut";
     }
-    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
     info->parts = body->lattice->shape.part_count;
     return result;
 }
 
-static lm_result cut_clusters(lm_world *world, lmi_body *body, const lm_blade *blade, lm_cut_info *info,
-                              const char **fault)
+/* How many pieces lm_body_get_pieces numbers. */
+static uint32_t count_pieces(const lmi_body *body)
 {
-    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
-    lm_result result = LM_ERROR_MEMORY;
-    if (triangles) {
-        result = lmi_cluster_cut(world, body, triangles, blade->triangle_count, info, fault);
-    }
-    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
-    return result;
+    return body->lattice  ? body->lattice->shape.part_count
+           : body->octree ? body->octree->part_count
+           : body->grain  ? body->grain->part_count
+                          : 1;
 }
 
-lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
+lm_result lmi_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info, bool *refused)
 {
     lm_cut_info none;
     const lmi_body *known = lmi_body_known(world, id, "lm_body_cut");
@@ -200,6 +190,10 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     const char *fault = blade_fault(blade);
     fault = fault ? fault : known->examples ? "a body with examples cannot be cut" : NULL;
     fault = fault ? fault : known->skeleton != LMI_NONE ? "a body on a skeleton cannot be cut" : NULL;
+    fault = fault ? fault
+            : blade->pieces && blade->piece_count != count_pieces(known)
+                ? "piece_count is not the number of the body's pieces"
+                : NULL;
     fault = fault ? fault : known->octree && known->joints ? "an octree with joints cannot be cut" : NULL;
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_cut: %s", fault);
@@ -210,16 +204,28 @@ lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_
     lmi_body *body = lmi_body_change(world, known, LMI_CHANGE_BODY);
     lmi_float_mode host;
     lmi_float_mode_enter(&host);
-    lm_result result = body->octree    ? cut_octree(world, body, blade, info)
-                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, info, &fault)
-                                       : cut_clusters(world, body, blade, info, &fault);
+    lmi_blade_triangle *triangles = take_blade(&world->memory, blade, body->origin);
+    const lmi_stroke stroke = {triangles, blade->triangle_count, blade->pieces};
+    lm_result result = !triangles      ? LM_ERROR_MEMORY
+                       : body->octree  ? cut_octree(world, body, blade, &stroke, info)
+                       : body->lattice ? cut_lattice(world, id.slot - 1, body, blade, &stroke, info, &fault, refused)
+                                       : lmi_cluster_cut(world, body, &stroke, info, &fault);
+    lmi_release(&world->memory, triangles, blade->triangle_count, sizeof *triangles);
     lmi_float_mode_leave(&host);
+    if (refused && *refused) {
+        return LM_OK;
+    }
     if (result != LM_OK) {
         memset(info, 0, sizeof *info);
         return lmi_fail(world, result, "lm_body_cut: %s; nothing has been cut", fault ? fault : lm_result_text(result));
     }
     info->particles = body->particle_count;
     return LM_OK;
+}
+
+lm_result lm_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info)
+{
+    return lmi_body_cut(world, id, blade, info, NULL);
 }
 
 lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
@@ -245,6 +251,62 @@ lm_result lm_body_prepare_cut(lm_world *world, lm_body_id id)
     return result == LM_OK ? LM_OK
                            : lmi_fail(world, result, "lm_body_prepare_cut: %s; nothing has changed",
                                       fault ? fault : lm_result_text(result));
+}
+
+/* Two directions across another, of length 1. */
+static void across(lm_dvec3 normal, lm_dvec3 *u, lm_dvec3 *v)
+{
+    const double x = fabs(normal.x), y = fabs(normal.y), z = fabs(normal.z);
+    const lm_dvec3 least = x <= y && x <= z ? dvec(1, 0, 0) : y <= z ? dvec(0, 1, 0) : dvec(0, 0, 1);
+    *u = dvec_cross(normal, least);
+    *u = dvec_scale(*u, 1.0 / dvec_length(*u));
+    *v = dvec_cross(normal, *u);
+}
+
+lm_result lm_body_slice(lm_world *world, lm_body_id id, lm_dvec3 point, lm_vec3 normal, uint32_t count, float distance,
+                        lm_cut_info *info)
+{
+    lm_body_info about;
+    const double length = dvec_length(dvec_from(normal));
+    if (lm_body_get_info(world, id, &about) != LM_OK) {
+        return LM_ERROR_ID;
+    }
+    if (count < 1 || count > LM_MAX_SLICES || (count > 1 && !(distance != 0.0f)) || !dvec_is_place(point) ||
+        !(fabs((double)distance) <= LM_MAX_POSITION) || !(length > 0.0 && length < INFINITY)) {
+        return lmi_fail(
+            world, LM_ERROR_ARGUMENT,
+            "lm_body_slice: count is not 1 to %d, or point, normal or distance are not finite, or normal or distance "
+            "is 0",
+            LM_MAX_SLICES);
+    }
+    lmi_memory *memory = &world->memory;
+    lm_dvec3 *vertices = lmi_allocate(memory, (size_t)4 * count, sizeof *vertices);
+    uint32_t *corners = lmi_allocate(memory, (size_t)6 * count, sizeof *corners);
+    const lm_dvec3 along = dvec_scale(dvec_from(normal), 1.0 / length), size = dvec_sub(about.upper, about.lower);
+    const lm_dvec3 middle = dvec_add(about.lower, dvec_scale(size, 0.5));
+    const double reach = 2.0 * dvec_length(size);
+    lm_dvec3 u, v;
+    across(along, &u, &v);
+    for (uint32_t n = 0; vertices && corners && n < count; n++) {
+        const double height = dvec_dot(along, dvec_sub(point, middle)) + (double)distance * n;
+        const lm_dvec3 at = dvec_add(middle, dvec_scale(along, height));
+        const uint32_t first = 4 * n, quad[6] = {first, first + 1, first + 2, first + 1, first + 3, first + 2};
+        for (uint32_t k = 0; k < 4; k++) {
+            vertices[first + k] =
+                dvec_add(at, dvec_add(dvec_scale(u, k & 1 ? reach : -reach), dvec_scale(v, k & 2 ? reach : -reach)));
+        }
+        memcpy(corners + (size_t)6 * n, quad, sizeof quad);
+    }
+    lm_blade blade = lm_blade_default();
+    blade.vertices = vertices;
+    blade.vertex_count = 4 * count;
+    blade.triangles = corners;
+    blade.triangle_count = 2 * count;
+    lm_result result = vertices && corners ? lm_body_cut(world, id, &blade, info)
+                                           : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_slice: out of memory");
+    lmi_release(memory, vertices, (size_t)4 * count, sizeof *vertices);
+    lmi_release(memory, corners, (size_t)6 * count, sizeof *corners);
+    return result;
 }
 
 lm_result lm_body_cut_sweep(lm_world *world, lm_body_id id, const lm_dvec3 *from, const lm_dvec3 *to, uint32_t count,

@@ -22,8 +22,10 @@ typedef struct cutter {
     lmi_body made;   /* as it will be; its grain is `next` */
     lmi_grain *old;  /* the body's own, or one that was made for this cut */
     lmi_grain *next; /* borrows the shell and the whole skin of `old` until the cut is done */
+    const lmi_stroke *stroke;
     lmi_blade blade;
     lmi_octree_map *maps; /* [voxels] */
+    uint32_t *parts;      /* [voxels] the piece of the body that each is of */
     uint32_t map_count;
     lmi_slashes slashes;
     uint32_t bonds;   /* that this blade has cut */
@@ -32,6 +34,12 @@ typedef struct cutter {
 } cutter;
 
 /* --- what the blade crosses --- */
+
+/* The piece of the body that a particle is of, before the cut. */
+static uint32_t part_of(const cutter *c, uint32_t particle)
+{
+    return c->body->grain ? c->body->grain->part[particle] : 0;
+}
 
 static lm_dvec3 place_of(const lmi_body *body, uint32_t n)
 {
@@ -43,7 +51,8 @@ static void cut_bonds(cutter *c)
 {
     for (uint32_t n = 0; n < c->next->bond_count; n++) {
         lmi_bond *bond = &c->next->bonds[n];
-        if (!bond->cut && lmi_blade_crossed(&c->blade, place_of(c->body, bond->a), place_of(c->body, bond->b))) {
+        if (!bond->cut && lmi_stroke_cuts(c->stroke, part_of(c, bond->a)) &&
+            lmi_blade_crossed(&c->blade, place_of(c->body, bond->a), place_of(c->body, bond->b))) {
             bond->cut = true;
             c->bonds++;
         }
@@ -97,7 +106,8 @@ static bool make_maps(cutter *c)
     lmi_octree_map *maps = lmi_allocate(memory, body->particle_count, sizeof *maps);
     c->map_count = t->leaf_count;
     c->maps = lmi_allocate(memory, c->map_count, sizeof *c->maps);
-    bool ok = carriers && maps && c->maps;
+    c->parts = lmi_allocate(memory, c->map_count, sizeof *c->parts);
+    bool ok = carriers && maps && c->maps && c->parts;
     for (uint32_t r = 0; ok && r < body->region_count; r++) {
         lmi_skin_carrier(c->world, body, r, &carriers[r]);
     }
@@ -105,7 +115,9 @@ static bool make_maps(cutter *c)
         maps[n] = map_of(body, n, best_region(body, &c->old->index, n), carriers);
     }
     for (uint32_t voxel = 0; ok && voxel < t->voxel_count; voxel++) {
-        c->maps[t->nodes[t->owner[voxel]].leaf] = maps[c->old->owner[voxel]];
+        uint32_t leaf = t->nodes[t->owner[voxel]].leaf, particle = c->old->owner[voxel];
+        c->maps[leaf] = maps[particle];
+        c->parts[leaf] = part_of(c, particle);
     }
     lmi_release(memory, carriers, body->region_count, sizeof *carriers);
     lmi_release(memory, maps, body->particle_count, sizeof *maps);
@@ -156,18 +168,19 @@ static void move_seed(cutter *c, uint32_t particle)
 }
 
 /* Which links between voxels are cut, and the tree with them. */
-static bool cut_voxels(cutter *c, const lmi_blade_triangle *blade, uint32_t triangle_count)
+static bool cut_voxels(cutter *c)
 {
     lmi_memory *memory = &c->world->memory;
     uint32_t found;
     if (!c->old->shell) {
         return true;
     }
-    if (!make_maps(c) || !lmi_octree_find_slashes(&c->old->tree, memory, c->maps, blade, triangle_count, &c->slashes)) {
+    if (!make_maps(c) || !lmi_octree_find_slashes(&c->old->tree, memory, c->maps, c->stroke, c->parts, &c->slashes)) {
         return false;
     }
     for (uint32_t n = 0; n < c->body->particle_count; n++) {
-        if (lmi_blade_crossed(&c->blade, place_of(c->body, n), voxel_now(c, c->next->seed[n]))) {
+        if (lmi_stroke_cuts(c->stroke, part_of(c, n)) &&
+            lmi_blade_crossed(&c->blade, place_of(c->body, n), voxel_now(c, c->next->seed[n]))) {
             move_seed(c, n);
         }
     }
@@ -461,14 +474,14 @@ static uint32_t count_divided(const cutter *c)
     return count;
 }
 
-static bool cut(cutter *c, const lmi_blade_triangle *blade, uint32_t triangle_count, lm_cut_info *info)
+static bool cut(cutter *c, lm_cut_info *info)
 {
     c->next = lmi_grain_copy(c->world, c->old);
-    if (!c->next || !lmi_blade_make(&c->blade, &c->world->memory, blade, triangle_count)) {
+    if (!c->next || !lmi_blade_make(&c->blade, &c->world->memory, c->stroke->triangles, c->stroke->count)) {
         return false;
     }
     cut_bonds(c);
-    if (!lmi_grain_derive(c->world, c->next, c->body) || !cut_voxels(c, blade, triangle_count)) {
+    if (!lmi_grain_derive(c->world, c->next, c->body) || !cut_voxels(c)) {
         return false;
     }
     info->links = c->bonds + c->slashes.count;
@@ -484,10 +497,10 @@ static bool cut(cutter *c, const lmi_blade_triangle *blade, uint32_t triangle_co
     return ok;
 }
 
-lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                          lm_cut_info *info, const char **fault)
+lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_stroke *stroke, lm_cut_info *info,
+                          const char **fault)
 {
-    cutter c = {.world = world, .body = body, .old = body->grain};
+    cutter c = {.world = world, .body = body, .stroke = stroke, .old = body->grain};
     *fault = NULL;
     bool ready = false;
     if (!c.old) {
@@ -497,7 +510,7 @@ lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_trian
     if (!c.old) {
         c.old = lmi_grain_make(world, body, fault);
     }
-    bool ok = c.old && cut(&c, blade, triangle_count, info);
+    bool ok = c.old && cut(&c, info);
     if (c.old && c.old != body->grain && ready) {
         body->ready->grain = c.old;
     } else if (c.old && c.old != body->grain) { /* made for a cut that was none */
@@ -507,6 +520,7 @@ lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_trian
     lmi_slashes_free(&c.slashes, &world->memory);
     lmi_blade_free(&c.blade, &world->memory);
     lmi_release(&world->memory, c.maps, c.map_count, sizeof *c.maps);
+    lmi_release(&world->memory, c.parts, c.map_count, sizeof *c.parts);
     info->parts = body->grain ? body->grain->part_count : 1;
     return ok ? LM_OK : *fault ? LM_ERROR_ARGUMENT : LM_ERROR_MEMORY;
 }

@@ -15,8 +15,12 @@
 
 #include "cut/grain.h"
 
-/* Cuts a body of clusters or tetrahedra with a blade that is given from the body's origin. `*fault`: what is wrong, where that is not memory. */
-lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_blade_triangle *blade, uint32_t triangle_count,
-                          lm_cut_info *info, const char **fault);
+/* Cuts a body of clusters or tetrahedra. `*fault`: what is wrong, where that is not memory. */
+lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_stroke *stroke, lm_cut_info *info,
+                          const char **fault);
+
+/* lm_body_cut. With `refused` the skin of a lattice that cannot be cut along the blade is not cut in steps instead: nothing has changed
+ * then, and it becomes true. */
+lm_result lmi_body_cut(lm_world *world, lm_body_id id, const lm_blade *blade, lm_cut_info *info, bool *refused);
 
 #endif

@@ -1,4 +1,5 @@
 #include "fracture/fracture.h"
+#include "lattice/lattice_body.h"
 #include "lattice/lattice_break.h"
 #include "lattice/lattice_regions.h"
 #include "world/body.h"
@@ -161,10 +162,12 @@ static bool holds(const lmi_lattice *l, lmi_lattice_link link)
 
 /* Whether a link is between chips whose middles are on two sides of the blade: a cut goes around chips, and leaves no bridge of a
  * link that it passed by. */
-static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link link, const lmi_blade *blade)
+static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link link, const lmi_blade *blade,
+                   const lmi_stroke *stroke)
 {
     const lmi_lattice *l = &body->lattice->shape;
-    if (!holds(l, link) || chips[link.particle] == chips[lmi_lattice_link_end(l, link)]) {
+    if (!holds(l, link) || chips[link.particle] == chips[lmi_lattice_link_end(l, link)] ||
+        !lmi_stroke_cuts(stroke, lmi_lattice_part_of(body, link.particle))) {
         return false;
     }
     lm_dvec3 from = chip_middle(body, chips[link.particle]);
@@ -172,7 +175,7 @@ static bool parted(const lmi_body *body, const uint32_t *chips, lmi_lattice_link
     return lmi_blade_crossed(blade, from, to);
 }
 
-bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade)
+bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade, const lmi_stroke *stroke)
 {
     lmi_fracture *f = body->fracture;
     f->strained_count = 0;
@@ -180,7 +183,7 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *
     {
         for (uint32_t axis = 0; axis < 3; axis++) {
             lmi_lattice_link link = {n, axis};
-            if (!parted(body, f->chips, link, blade)) {
+            if (!parted(body, f->chips, link, blade, stroke)) {
                 continue;
             }
             void *array = f->strained;
@@ -196,12 +199,12 @@ bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *
     return true;
 }
 
-static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_blade *blade)
+static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_blade *blade, const lmi_stroke *stroke)
 {
     LMI_PARTICLES_EACH(body, n)
     {
         for (uint32_t axis = 0; axis < 3; axis++) {
-            if (parted(body, chips, (lmi_lattice_link){n, axis}, blade)) {
+            if (parted(body, chips, (lmi_lattice_link){n, axis}, blade, stroke)) {
                 return true;
             }
         }
@@ -209,21 +212,21 @@ static bool parts_any(const lmi_body *body, const uint32_t *chips, const lmi_bla
     return false;
 }
 
-lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
-                                       uint32_t triangle_count, bool opens, lmi_fracture_undo *undo)
+lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_stroke *stroke, bool opens,
+                                       lmi_fracture_undo *undo)
 {
     if (body->fracture) {
         return LM_OK;
     }
     lmi_memory *memory = &world->memory;
     lmi_blade blade;
-    bool ready = lmi_blade_make(&blade, memory, triangles, triangle_count);
+    bool ready = lmi_blade_make(&blade, memory, stroke->triangles, stroke->count);
     uint32_t *chips = lmi_allocate(memory, body->place_count, sizeof *chips);
     lm_result result = ready && chips ? LM_OK : LM_ERROR_MEMORY;
     bool any = false;
     if (result == LM_OK && blade.count > 0) {
         lmi_lattice_find_chips(&body->lattice->shape, chips);
-        any = parts_any(body, chips, &blade);
+        any = parts_any(body, chips, &blade, stroke);
     }
     lmi_blade_free(&blade, memory);
     lmi_release(memory, chips, body->place_count, sizeof *chips);

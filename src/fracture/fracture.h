@@ -133,18 +133,18 @@ uint64_t lmi_fracture_link_hash(lmi_lattice_link link);
 /* Before a step: what is strained too much breaks, in all bodies or, for want of memory, in none. */
 bool lmi_fracture_step(lm_world *world);
 
-/* Breaks what a blade, given from the body's origin, parts: links from chip to chip. `slit` (or null): the blade cuts the skin too. Nothing
+/* Breaks what a blade parts: links from chip to chip. `slit` (or null): the blade cuts the skin too. Nothing
  * has changed on failure. */
-lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
-                           uint32_t triangle_count, struct lmi_slit_plan *slit, uint32_t *broken);
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_stroke *stroke,
+                           struct lmi_slit_plan *slit, uint32_t *broken);
 
 /* The links that hold and that the blade parts, as strained ones. False when out of memory. */
-bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade);
+bool lmi_fracture_find_parted(lm_world *world, lmi_body *body, const lmi_blade *blade, const lmi_stroke *stroke);
 
 /* Before a cut: a lattice that cannot break gets links that only a blade or lm_body_break breaks, unless the blade parts none of
  * them; then it stays as it is, without fracture. `undo` takes what was there. On failure nothing has changed. */
-lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_blade_triangle *triangles,
-                                       uint32_t triangle_count, bool opens, lmi_fracture_undo *undo);
+lm_result lmi_fracture_ready_for_blade(lm_world *world, lmi_body *body, const lmi_stroke *stroke, bool opens,
+                                       lmi_fracture_undo *undo);
 
 /* Skins of bodies that can break (skin/skin_open.c). After the body got another skin: it is made ready to open, and open where
  * links are broken. The body has its chips. False when out of memory; then nothing has changed. */

@@ -525,15 +525,15 @@ lm_result lm_body_break(lm_world *world, lm_body_id id, lm_vec3 centre, float ra
 
 /* --- by a blade --- */
 
-lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_blade_triangle *triangles,
-                           uint32_t triangle_count, lmi_slit_plan *slit, uint32_t *broken)
+lm_result lmi_fracture_cut(lm_world *world, uint32_t slot, lmi_body *body, const lmi_stroke *stroke,
+                           lmi_slit_plan *slit, uint32_t *broken)
 {
     lmi_memory *memory = &world->memory;
     lmi_blade blade;
-    bool ready = lmi_blade_make(&blade, memory, triangles, triangle_count);
+    bool ready = lmi_blade_make(&blade, memory, stroke->triangles, stroke->count);
     lm_result result = LM_ERROR_MEMORY;
     body->fracture->chosen = 0;
-    if (ready && lmi_fracture_find_parted(world, body, &blade) && choose(world, body, UINT32_MAX) &&
+    if (ready && lmi_fracture_find_parted(world, body, &blade, stroke) && choose(world, body, UINT32_MAX) &&
         reserve_breaks(world, world->break_count + body->fracture->chosen)) {
         result = body->fracture->chosen ? make_plan(world, body) : LM_OK;
     }

@@ -14,6 +14,18 @@ typedef struct lmi_blade_triangle {
     lm_dvec3 corner[3];
 } lmi_blade_triangle;
 
+/* What cuts, and what of a body. */
+typedef struct lmi_stroke {
+    const lmi_blade_triangle *triangles; /* from the body's origin */
+    uint32_t count;
+    const uint8_t *pieces; /* of the body: 0 is spared. Null: all are cut */
+} lmi_stroke;
+
+static inline bool lmi_stroke_cuts(const lmi_stroke *stroke, uint32_t piece)
+{
+    return !stroke->pieces || stroke->pieces[piece];
+}
+
 /* A triangle made ready. */
 typedef struct lmi_blade_plane {
     lm_dvec3 a, normal;      /* with the length of twice the area */

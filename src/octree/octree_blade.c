@@ -201,12 +201,12 @@ static void sort_slashes(lmi_slashes *s)
 }
 
 bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_octree_map *maps,
-                             const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes)
+                             const lmi_stroke *stroke, const uint32_t *pieces, lmi_slashes *slashes)
 {
     memset(slashes, 0, sizeof *slashes);
     lmi_blade all;
-    bool ready = lmi_blade_make(&all, memory, blade, triangle_count);
-    lmi_blade_plane *near = lmi_allocate(memory, triangle_count, sizeof *near);
+    bool ready = lmi_blade_make(&all, memory, stroke->triangles, stroke->count);
+    lmi_blade_plane *near = lmi_allocate(memory, stroke->count, sizeof *near);
     finder f = {.t = t, .memory = memory, .maps = maps, .known = lmi_allocate(memory, KNOWN, sizeof *f.known)};
     double *reaches = lmi_allocate(memory, t->leaf_count, sizeof *reaches);
     bool ok = ready && near && reaches && f.known && lmi_octree_around_make(&f.around, memory, t);
@@ -217,7 +217,7 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
         lmi_box links = rough_box(t, maps, reaches, leaf);
         uint32_t few = 0;
-        if (lmi_blade_is_near(&all, &links)) {
+        if (lmi_stroke_cuts(stroke, pieces ? pieces[leaf] : 0) && lmi_blade_is_near(&all, &links)) {
             links = box_of_links(t, maps, leaf);
             few = triangles_near(&all, &links, near);
         }
@@ -226,7 +226,7 @@ bool lmi_octree_find_slashes(const lmi_octree *t, lmi_memory *memory, const lmi_
         }
     }
     lmi_blade_free(&all, memory);
-    lmi_release(memory, near, triangle_count, sizeof *near);
+    lmi_release(memory, near, stroke->count, sizeof *near);
     lmi_release(memory, reaches, t->leaf_count, sizeof *reaches);
     lmi_release(memory, f.known, KNOWN, sizeof *f.known);
     lmi_octree_around_free(&f.around, memory);

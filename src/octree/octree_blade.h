@@ -37,9 +37,9 @@ typedef struct lmi_slashes {
 } lmi_slashes;
 
 /* Links that are crossed and have not been cut by a blade before. `maps`: of the leaves; the blade is given from the same point as
- * their `at`. False when out of memory. */
+ * their `at`. `pieces`: that each leaf is of; null: of the first. False when out of memory. */
 bool lmi_octree_find_slashes(const lmi_octree *tree, lmi_memory *memory, const lmi_octree_map *maps,
-                             const lmi_blade_triangle *blade, uint32_t triangle_count, lmi_slashes *slashes);
+                             const lmi_stroke *stroke, const uint32_t *pieces, lmi_slashes *slashes);
 void lmi_slashes_free(lmi_slashes *slashes, lmi_memory *memory);
 
 /* A tree like another with these links cut, leaves that the cut ends in divided down to cells of 2^finest voxels. Widths are

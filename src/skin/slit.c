@@ -159,8 +159,9 @@ static bool is_closed(lmi_memory *memory, const lmi_slit_plan *p, bool *closed)
 
 /* --- what the blade meets --- */
 
-/* Clips all parts with one sheet. `*good`: no part is undecided, nor open if the surface is closed. */
-static bool clip_parts(lmi_memory *memory, lmi_slit_plan *p, double drawn, bool closed, bool *good)
+/* Clips the parts that are cut with one sheet. `*good`: no part is undecided, nor open if the surface is closed. */
+static bool clip_parts(lmi_memory *memory, lmi_slit_plan *p, const lmi_stroke *stroke, double drawn, bool closed,
+                       bool *good)
 {
     *good = true;
     p->clip_count = p->part_count;
@@ -174,17 +175,19 @@ static bool clip_parts(lmi_memory *memory, lmi_slit_plan *p, double drawn, bool 
                                           p->vertex_count,
                                           p->inner,
                                           drawn};
-        ok = surface.count == 0 || lmi_clip_make(&p->clips[n], memory, &surface, &p->sheet);
+        ok = surface.count == 0 || !lmi_stroke_cuts(stroke, n) ||
+             lmi_clip_make(&p->clips[n], memory, &surface, &p->sheet);
         *good = !p->clips[n].undecided && !(p->clips[n].open && closed);
         p->met = p->met || p->clips[n].hit_count > 0;
     }
     return ok;
 }
 
-static bool touch(const lmi_box *box, const lmi_blade_triangle *blade, uint32_t count)
+static bool touch(const lmi_box *box, const lmi_stroke *stroke)
 {
-    for (uint32_t n = 0; n < count; n++) {
-        lm_dvec3 a = blade[n].corner[0], b = blade[n].corner[1], c = blade[n].corner[2];
+    for (uint32_t n = 0; n < stroke->count; n++) {
+        const lm_dvec3 *corner = stroke->triangles[n].corner;
+        lm_dvec3 a = corner[0], b = corner[1], c = corner[2];
         if (lmi_max(a.x, lmi_max(b.x, c.x)) >= box->low.x && lmi_min(a.x, lmi_min(b.x, c.x)) <= box->high.x &&
             lmi_max(a.y, lmi_max(b.y, c.y)) >= box->low.y && lmi_min(a.y, lmi_min(b.y, c.y)) <= box->high.y &&
             lmi_max(a.z, lmi_max(b.z, c.z)) >= box->low.z && lmi_min(a.z, lmi_min(b.z, c.z)) <= box->high.z) {
@@ -194,8 +197,7 @@ static bool touch(const lmi_box *box, const lmi_blade_triangle *blade, uint32_t 
     return false;
 }
 
-bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_blade_triangle *blade, uint32_t count,
-                   lmi_slit_plan *p)
+bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_stroke *stroke, lmi_slit_plan *p)
 {
     static const double drawn[4] = {5e-3, 1e-3, 1e-4, 2e-5};
     const double grain = body->lattice->shape.spacing;
@@ -203,7 +205,7 @@ bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_blade_triang
     lmi_box box = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
     lmi_sheet_tips tips = {0};
     bool closed = true, good = false, ok = take_surface(world, body, p, &box);
-    if (ok && !touch(&box, blade, count)) {
+    if (ok && !touch(&box, stroke)) {
         return true;
     }
     lm_dvec3 more = dvec(grain, grain, grain);
@@ -217,8 +219,8 @@ bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_blade_triang
         }
         free_clips(memory, p);
         p->met = false;
-        ok = ok && lmi_sheet_make(&p->sheet, memory, blade, count, &box, grain, &tips, n) &&
-             clip_parts(memory, p, drawn[n % 4] * grain, closed, &good);
+        ok = ok && lmi_sheet_make(&p->sheet, memory, stroke->triangles, stroke->count, &box, grain, &tips, n) &&
+             clip_parts(memory, p, stroke, drawn[n % 4] * grain, closed, &good);
     }
     p->failed = ok && !good;
     lmi_sheet_tips_free(&tips, memory);

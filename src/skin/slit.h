@@ -56,9 +56,8 @@ typedef struct lmi_slit_plan {
     lm_dvec3 *eyes; /* [new vertices] a little off the blade, on its own side, where it is now */
 } lmi_slit_plan;
 
-/* What a blade, given from the body's origin, meets. False when out of memory. */
-bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_blade_triangle *blade, uint32_t count,
-                   lmi_slit_plan *plan);
+/* What a blade meets. False when out of memory. */
+bool lmi_slit_meet(lm_world *world, const lmi_body *body, const lmi_stroke *stroke, lmi_slit_plan *plan);
 
 /* What the skin becomes, of a body whose lattice is to be `next`. False when out of memory. */
 bool lmi_slit_make(lm_world *world, const lmi_body *body, const lmi_lattice *next, lmi_slit_plan *plan);

@@ -165,6 +165,12 @@ typedef struct rider {
 /* A point and how it looks. */
 static uint32_t asked_by(uint32_t point, bool earlier) { return 2 * point + 1 + earlier; }
 
+/* Where a point is now; a new one a little off the blade. */
+static lm_dvec3 now_of(const rider *r, uint32_t point)
+{
+    return point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
+}
+
 static void place_of(const rider *r, uint32_t vertex, double at[3])
 {
     lmi_slit_locate(r->l, dvec_from(r->plan->skin.vertices[vertex]), at);
@@ -214,7 +220,7 @@ static lm_dvec3 eye_of(const rider *r, uint32_t point)
 /* Whether a point sees the middle of a cell: past this cut as it is now, where the blade is straight, and past earlier ones at rest. */
 static bool looks(const rider *r, uint32_t point, uint32_t cell, bool earlier)
 {
-    const lm_dvec3 eye = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
+    const lm_dvec3 eye = now_of(r, point);
     int32_t low[3];
     lmi_lattice_corner(r->l, cell, low);
     const double middle[3] = {low[0] + 0.5, low[1] + 0.5, low[2] + 0.5};
@@ -262,9 +268,8 @@ static bool sees(const rider *r, uint32_t point, uint32_t cell, bool earlier)
 /* Whether a cell carries a point about to where it is now: those of pieces that have moved away do not. */
 static bool keeps_place(const rider *r, uint32_t point, uint32_t cell, const double at[3])
 {
-    const lm_dvec3 now = point < r->old ? r->plan->points[point] : r->plan->eyes[point - r->old];
     lm_dvec3 by[3];
-    return dvec_length(dvec_sub(carry(r->body, cell, at, by), now)) < JUMP * r->l->spacing;
+    return dvec_length(dvec_sub(carry(r->body, cell, at, by), now_of(r, point))) < JUMP * r->l->spacing;
 }
 
 /* The nearest whole cell that a point sees and that carries it where it is, or (`blind`) the nearest. */
@@ -326,6 +331,22 @@ static void spread(rider *r)
     }
 }
 
+/* What the nearest point rides on that found something: for crumbs of bodies that are so deformed that no cell is near them. */
+static uint32_t cell_of_nearest(const rider *r, uint32_t point)
+{
+    uint32_t best = NONE;
+    double least = INFINITY;
+    for (uint32_t n = 0; n < r->plan->skin.vertex_count; n++) {
+        const lm_dvec3 way = dvec_sub(now_of(r, n), now_of(r, point));
+        const double square = dvec_dot(way, way);
+        if (r->plan->slit->point[n] == n && r->cell[n] != NONE && square < least) {
+            least = square;
+            best = r->cell[n];
+        }
+    }
+    return best;
+}
+
 static void find_cells(rider *r)
 {
     const lmi_skin *skin = &r->plan->skin;
@@ -347,6 +368,7 @@ static void find_cells(rider *r)
     for (uint32_t n = 0; lost && n < skin->vertex_count; n++) {
         if (r->plan->slit->point[n] == n && r->cell[n] == NONE) {
             r->cell[n] = find_cell(r, n, true);
+            r->cell[n] = r->cell[n] == NONE ? cell_of_nearest(r, n) : r->cell[n];
         }
     }
 }
