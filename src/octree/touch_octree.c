@@ -246,17 +246,17 @@ static bool find_inner(lmi_memory *memory, const lmi_body *body, lmi_touch *touc
     return ridden != NULL;
 }
 
-/* How much the particle in each place counts in where a point is. A cell of which little is filled has little mass, and a point
- * that rode on it as on its neighbours would throw it through them when it bears the body's weight. (Cells that are more than a
- * quarter full all count alike: counting them in proportion made contacts of cut bodies come to rest less well.) It follows from
- * the leaf alone, so that leaves which a cut does not change keep their weights. */
-static void find_filled(const lmi_body *body, float *share)
+/* How much the particle in each place counts in where a point is: as much as it weighs. Weights w that reproduce affine motions and have
+ * the least sum of w²/m are those of moving least squares with the masses in them, and that sum is how far a point gives way under a
+ * force: particles are held by springs in proportion to their mass. What rode on fine cells as on the coarse ones behind them was pressed
+ * into the floor, and trembled. It follows from the leaf alone, so that leaves which a cut does not change keep their weights. */
+static void find_masses(const lmi_body *body, float *share)
 {
     const lmi_octree *t = &body->octree->tree;
     for (uint32_t leaf = 0; leaf < t->leaf_count; leaf++) {
         const lmi_octree_node *node = &t->nodes[t->leaves[leaf]];
-        float filled = (float)node->voxel_count / (float)(1u << 3 * node->level);
-        share[body->place[leaf]] = fmaxf(fminf(filled / ENOUGH_FILLED, 1.0f), LEAST_COUNTED);
+        float cell = (float)(1u << 3 * node->level), filled = (float)node->voxel_count / cell;
+        share[body->place[leaf]] = fmaxf(fminf(filled / ENOUGH_FILLED, 1.0f), LEAST_COUNTED) * cell;
     }
 }
 
@@ -281,7 +281,7 @@ bool lmi_touch_embed_octree(lm_world *world, const lmi_body *body, const lmi_oct
         (lmi_embedder){.rest = body->rest, .share = share, .count = body->particle_count, .size = body->rest_size};
     bool ok = lmi_touch_allocate(world, body, count, &made) && share;
     if (ok) {
-        find_filled(body, share);
+        find_masses(body, share);
         memcpy(made.rest, points, count * sizeof *points);
         ok = lmi_octree_around_make(&e.around, memory, &body->octree->tree) && embed_all(&e, &made);
     }

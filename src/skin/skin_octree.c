@@ -164,10 +164,25 @@ uint32_t lmi_embed_octree(lmi_octree_around *a, lmi_memory *memory, uint32_t lea
     return count;
 }
 
+typedef struct seen_leaf {
+    double key, square; /* what they are sorted by; of the distance */
+    uint32_t leaf;
+} seen_leaf;
+
+/* Puts one in its place among `count` that are sorted; equal ones stay in order. */
+static void sort_in(seen_leaf *found, uint32_t count, seen_leaf one)
+{
+    uint32_t at = count;
+    for (; at > 0 && one.key < found[at - 1].key; at--) {
+        found[at] = found[at - 1];
+    }
+    found[at] = one;
+}
+
 uint32_t lmi_octree_nearest(lmi_octree_around *a, lmi_memory *memory, uint32_t leaf, lm_vec3 point, uint32_t most,
                             uint32_t *leaves)
 {
-    double squares[LMI_SKIN_OCTREE_MOST];
+    seen_leaf found[LMI_SKIN_OCTREE_MOST];
     uint32_t count = 0;
     if (a->count[leaf] == 0 && !find_around(a, memory, leaf)) {
         return 0;
@@ -175,17 +190,17 @@ uint32_t lmi_octree_nearest(lmi_octree_around *a, lmi_memory *memory, uint32_t l
     for (uint32_t n = 0; n < a->count[leaf]; n++) {
         const lmi_octree_seen *other = &a->items[a->first[leaf] + n];
         lm_dvec3 d = dvec_sub(dvec_from(point), other->middle);
-        double square = dvec_dot(d, d);
-        if (count == most && square >= squares[count - 1]) {
-            continue;
+        double square = dvec_dot(d, d), key = square / other->square;
+        if (count < most || key < found[count - 1].key) {
+            count += count < most;
+            sort_in(found, count - 1, (seen_leaf){key, square, other->leaf});
         }
-        uint32_t at = count < most ? count++ : most - 1;
-        for (; at > 0 && square < squares[at - 1]; at--) {
-            squares[at] = squares[at - 1];
-            leaves[at] = leaves[at - 1];
-        }
-        squares[at] = square;
-        leaves[at] = other->leaf;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        sort_in(found, n, (seen_leaf){found[n].square, found[n].square, found[n].leaf});
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        leaves[n] = found[n].leaf;
     }
     return count;
 }

@@ -34,8 +34,8 @@ void lmi_octree_around_free(lmi_octree_around *around, lmi_memory *memory);
 uint32_t lmi_embed_octree(lmi_octree_around *around, lmi_memory *memory, uint32_t leaf, lm_vec3 point,
                           uint32_t leaves[LMI_SKIN_OCTREE_MOST], float weights[LMI_SKIN_OCTREE_MOST]);
 
-/* Up to `most` leaves around a rest position, which belongs to a leaf: those whose middles are nearest, nearest first. Returns how
- * many, at least one; 0: out of memory. */
+/* Up to `most` leaves around a rest position, which belongs to a leaf: those whose middles are nearest for their size, so that coarse
+ * cells behind fine ones are among them, sorted by distance. Returns how many, at least one; 0: out of memory. */
 uint32_t lmi_octree_nearest(lmi_octree_around *around, lmi_memory *memory, uint32_t leaf, lm_vec3 point, uint32_t most,
                             uint32_t *leaves);
 

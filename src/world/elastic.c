@@ -4,7 +4,7 @@
 #include "lattice/lattice_body.h"
 #include "octree/octree_body.h"
 #include "world/body.h"
-#include "world/load.h"
+#include "world/limb.h"
 
 #include <string.h>
 
@@ -361,8 +361,10 @@ static bool find_column(lm_world *world, lmi_body *body, const lm_body_def *def,
 {
     dmat3 rotation = lmi_dmat_from_quat(def->pose.rotation);
     lmi_load *load = lmi_allocate(&world->memory, 1, sizeof *load);
-    if (load) {
-        lmi_load_begin(load, body, &rotation, cells);
+    lmi_limbs *limbs = lmi_allocate(&world->memory, 1, sizeof *limbs);
+    bool ok = load && limbs;
+    if (ok) {
+        lmi_load_begin(load, limbs, body, &rotation, cells);
         if (load->upper.y - load->lower.y > 0.01 * body->rest_size) { /* a flat cloth bears nothing */
             if (body->lattice) {
                 add_lattice(load, body);
@@ -373,7 +375,8 @@ static bool find_column(lm_world *world, lmi_body *body, const lm_body_def *def,
         }
     }
     lmi_release(&world->memory, load, 1, sizeof *load);
-    return load != NULL;
+    lmi_release(&world->memory, limbs, 1, sizeof *limbs);
+    return ok;
 }
 
 bool lmi_elastic_begin(lm_world *world, lmi_body *body, const lm_body_def *def)

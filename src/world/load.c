@@ -2,13 +2,19 @@
 
 #include "base/dmath.h"
 #include "lattice/lattice_body.h"
+#include "world/limb.h"
 
 #include <string.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #define N LMI_LOAD_LAYERS
 #define NOWHERE UINT16_MAX
 #define LEAST_FIRM 1e-3 /* a section in which nothing bears is as firm as this share of the firmest */
-#define BEYOND 0.125    /* of <x²> along a region of width 1: what a bend of its axis has beyond its best affine fit */
+#define BEYOND 0.2 /* of <x²> along a region: what a bend of its axis has beyond its best affine fit, where it is even; */
+#define LEANS (getenv("LN") ? atof(getenv("LN")) : 0.55)
+#define STEPS 0.05 /* where it is points that stand apart by s, less than that by this share of s² */
+#define GIVES (getenv("GV") ? atof(getenv("GV")) : 1.0)
 #define TURNS 12        /* of the iteration for the load at which the body buckles */
 
 /* ---- where things are ---- */
@@ -22,6 +28,12 @@ static int cell_of(double at, double from, double to)
 static double middle_of(int cell, double from, double to) { return from + (cell + 0.5) / N * (to - from); }
 
 static int layer_at(const lmi_load *load, double y) { return cell_of(y, load->lower.y, load->upper.y); }
+
+static int grid_cell(const lmi_load *load, lm_dvec3 p)
+{
+    int z = cell_of(p.z, load->lower.z, load->upper.z), x = cell_of(p.x, load->lower.x, load->upper.x);
+    return (layer_at(load, p.y) * N + z) * N + x;
+}
 
 /* By Newton's method, with the same bits everywhere. */
 static double cube_root(double v)
@@ -235,12 +247,14 @@ static void add_part(lmi_load *load, const part *p)
     }
 }
 
-void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation, double volume)
+void lmi_load_begin(lmi_load *load, lmi_limbs *limbs, const lmi_body *body, const dmat3 *rotation, double volume)
 {
     double spacing = body->lattice ? (double)body->lattice->shape.spacing : mean_extent(body);
     memset(load, 0, sizeof *load);
+    load->limbs = limbs;
     load->rotation = *rotation;
-    load->beyond = body->octree ? 0.0 : BEYOND * body->spread;
+    load->spread = body->spread;
+    load->spacing = body->lattice ? spacing : 0.0;
     load->volume = volume;
     load->dents = body->octree != NULL;
     load->half = (body->lattice ? 0.5 : 0.75) * spacing;
@@ -259,9 +273,16 @@ void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation,
     }
     find_sections(load);
     find_meetings(load);
+    double size = 0.0;
     for (uint32_t n = 0; n < part_count(body); n++) {
         part p = part_of(load, body, n);
         add_part(load, &p);
+        size += 2.0 * p.half / part_count(body);
+    }
+    lmi_limbs_begin(limbs, load, size);
+    for (uint32_t n = 0; n < part_count(body); n++) {
+        part p = part_of(load, body, n);
+        lmi_limbs_add(limbs, grid_cell(load, p.at), p.at, p.mass, p.own);
     }
 }
 
@@ -331,6 +352,7 @@ static bool measure(lmi_load *load, double dy)
         firm += load->sections[n].firm;
         tall += load->sections[n].tall;
     }
+    load->bent = seen > 0.0 ? load->spread * 0.125 * tall / seen : 0.0;
     for (uint32_t n = 0; n < load->section_count; n++) {
         lmi_section *s = &load->sections[n];
         bool known = s->seen > 0.0;
@@ -342,11 +364,16 @@ static bool measure(lmi_load *load, double dy)
         s->j[0] = fmax(s->j[0] - s->mass * s->at[0] * s->at[0], 0.0);
         s->j[2] = fmax(s->j[2] - s->mass * s->at[1] * s->at[1], 0.0);
         s->j[1] = s->j[1] - s->mass * s->at[0] * s->at[1];
+        double side = load->spacing > 0.0 ? load->spacing : load->dents && s->mass > 0.0 ? s->side / s->mass : sqrt(1.5 * beyond);
+        double bent = load->spread * fmax(BEYOND * beyond - STEPS * side * side, 0.0);
+        for (int i = 0; i < 2; i++) {
+            s->foot[i] = share / dy * (s->j[2 * i] + s->mass * dy * dy / 12.0);
+        }
         for (int i = 0; i < 3; i++) {
-            s->j[i] = share / dy * (s->j[i] + (i == 1 ? 0.0 : s->mass * load->beyond * beyond));
+            s->j[i] = share / dy * (s->j[i] + (i == 1 ? 0.0 : s->mass * bent));
         }
         s->firm = share * s->mass / dy;
-        s->gives = s->layer == 0 && load->dents && s->side > 0.0 ? dy * beyond / s->side : 0.0;
+        s->gives = s->layer == 0 && load->dents && s->side > 0.0 ? GIVES * beyond / (s->side / s->mass * dy) : 0.0;
         firmest = fmax(firmest, s->firm);
         widest = fmax(widest, s->j[0] + s->j[2]);
     }
@@ -431,12 +458,16 @@ static void pass_loads(lmi_load *load, uint16_t farthest)
 }
 
 /* Bends a section by what comes through it. */
-static void bend(lmi_section *s, double dy)
+static void bend(lmi_section *s, double dy, bool hinged)
 {
     double x = s->moment[0] - s->load * s->at[0], z = s->moment[1] - s->load * s->at[1];
     double per = dy / (s->j[0] * s->j[2] - s->j[1] * s->j[1]);
     double turn[2] = {per * (s->j[2] * x - s->j[1] * z), per * (s->j[0] * z - s->j[1] * x)};
-    s->sinks += s->load / s->firm * dy + s->load * s->gives;
+    s->sinks += s->load / s->firm * dy * (1.0 + s->gives);
+    for (int i = 0; i < 2 && hinged && s->gives > 0.0; i++) { /* about where it stands */
+        s->lean[i] += s->gives * dy * (i ? z : x) / s->foot[i];
+        s->aside[i] += s->lean[i] * dy;
+    }
     for (int i = 0; i < 2 && s->stands; i++) {
         s->lean[i] += turn[i];
         s->aside[i] += 0.5 * turn[i] * dy;
@@ -445,7 +476,7 @@ static void bend(lmi_section *s, double dy)
 }
 
 /* How sections sink, lean and move aside under what comes through them, from the ground on. */
-static void deform(lmi_load *load, uint16_t farthest, double dy)
+static void deform(lmi_load *load, uint16_t farthest, double dy, bool hinged)
 {
     lmi_section *s, *t;
     for (uint32_t n = 0; n < load->section_count; n++) {
@@ -469,7 +500,7 @@ static void deform(lmi_load *load, uint16_t farthest, double dy)
         }
         for (uint32_t n = 0; n < load->section_count; n++) {
             if (load->sections[n].far == far) {
-                bend(&load->sections[n], dy);
+                bend(&load->sections[n], dy, hinged);
             }
         }
     }
@@ -505,7 +536,7 @@ static double buckling_of(lmi_load *load, uint16_t farthest, double dy)
         }
         find_supports(load);
         pass_loads(load, farthest);
-        deform(load, farthest, dy);
+        deform(load, farthest, dy, true);
         found = 0.0;
         for (uint32_t n = 0; n < load->section_count; n++) {
             const lmi_section *s = &load->sections[n];
@@ -515,35 +546,92 @@ static double buckling_of(lmi_load *load, uint16_t farthest, double dy)
     return fmax(found, 0.0);
 }
 
+/* What a place sinks by where e/g is 1, as shares of e, of what buckling leaves of it, and of the square of that. */
+typedef struct descent {
+    double sinks, tips, steep;
+} descent;
+
+static double sunk_by(const descent *d, double e, double buckles)
+{
+    double left = e - buckles;
+    return d->sinks / e + LEANS * d->tips / left + d->steep / (left * left);
+}
+
+/* The cell that sinks most, with the section that it is in as it leans. */
+static descent deepest(const lmi_load *load, const descent *of, double e, double buckles)
+{
+    descent found = {0};
+    double most = -1.0;
+    for (int i = 0; i < N * N * N; i++) {
+        int y = i / (N * N), z = i / N % N, x = i % N;
+        uint16_t label = load->cells[y][z][x];
+        const lmi_section *s = label ? &load->sections[label - 1] : NULL;
+        if (s && s->far != NOWHERE && s->mass > 0.0) {
+            descent d = of[label - 1];
+            d.tips += s->slope[0] * (middle_of(x, load->lower.x, load->upper.x) - s->middle[0]) +
+                      s->slope[1] * (middle_of(z, load->lower.z, load->upper.z) - s->middle[1]);
+            d.tips = fmax(d.tips, (getenv("LM") ? atof(getenv("LM")) : 1.0) / LEANS * lmi_limbs_sinks(load->limbs, i,
+                                                  dvec(middle_of(x, load->lower.x, load->upper.x),
+                                                       middle_of(y, load->lower.y, load->upper.y),
+                                                       middle_of(z, load->lower.z, load->upper.z))));
+            double sinks = sunk_by(&d, e, buckles);
+            if (sinks > most) {
+                most = sinks;
+                found = d;
+            }
+        }
+    }
+    return found;
+}
+
+/* The e at which this sinks by what is asked: by Newton's method, from below. */
+static double enough(const descent *d, double e, double buckles, double asked)
+{
+    for (int turn = 0; turn < 100; turn++) {
+        double left = e - buckles, more = sunk_by(d, e, buckles) - asked;
+        if (more <= 1e-9 * asked) {
+            break;
+        }
+        e += more / (d->sinks / (e * e) + LEANS * d->tips / (left * left) + 2.0 * d->steep / (left * left * left));
+    }
+    return e;
+}
+
 double lmi_load_column(lmi_load *load, double height)
 {
     const double tall = load->upper.y - load->lower.y, dy = tall / N, asked = (double)LM_DEFAULT_SAG * tall;
-    double sinks = 0.0, tips = 0.0, steep = 0.0;
-    uint16_t farthest = find_ways(load), top = 0;
+    descent of[LMI_LOAD_SECTIONS];
+    uint16_t farthest = find_ways(load);
     if (!measure(load, dy)) {
         return height;
     }
     find_ties(load);
     pass_loads(load, farthest);
-    deform(load, farthest, dy);
-    for (uint32_t n = 0; n < load->section_count; n++) { /* from the ground to the top */
-        const lmi_section *s = &load->sections[n];
-        bool higher = s->far != NOWHERE && s->mass > 0.0 && s->layer > top;
-        top = higher ? s->layer : top;
-        if (higher || (s->far != NOWHERE && s->layer == top)) {
-            sinks = fmax(higher ? 0.0 : sinks, s->sinks);
-            tips = fmax(higher ? 0.0 : tips, s->tips);
-            steep = fmax(higher ? 0.0 : steep, s->steep);
-        }
+    deform(load, farthest, dy, false);
+    for (uint32_t n = 0; n < load->section_count; n++) {
+        lmi_section *s = &load->sections[n];
+        of[n] = (descent){s->sinks, s->tips, s->steep};
+        s->slope[0] = s->lean[0];
+        s->slope[1] = s->lean[1];
     }
-    double buckles = buckling_of(load, farthest, dy), e = LMI_LOAD_SAFE * buckles + 1e-9 * sinks / asked;
-    for (int turn = 0; turn < 100; turn++) { /* by Newton's method, from below */
-        double d = e - buckles, more = sinks / e + tips / d + steep / (d * d) - asked;
-        if (more <= 1e-9 * asked) {
+    lmi_limbs_bend(load->limbs, load->bent);
+    double buckles = buckling_of(load, farthest, dy), e = (load->spacing > 0.0 ? 1.15 : LMI_LOAD_SAFE) * buckles + 1e-9 * tall;
+    for (int turn = 0; turn < 8; turn++) { /* another place may sink most then */
+        descent d = deepest(load, of, e, buckles);
+        double before = e;
+        e = enough(&d, e, buckles, asked);
+        if (e <= before) {
             break;
         }
-        e += more / (sinks / (e * e) + tips / (d * d) + 2.0 * steep / (d * d * d));
     }
+    if (getenv("DBGL")) {
+        descent d = deepest(load, of, e, buckles);
+        for (int i = 0; i < N*N*N; i++) if (load->cells[i/N/N][i/N%N][i%N]) { static double m; static lmi_load *l; if (l != load) m = 0, l = load; double q = lmi_limbs_sinks(load->limbs, i, dvec(middle_of(i%N, load->lower.x, load->upper.x), middle_of(i/N/N, load->lower.y, load->upper.y), middle_of(i/N%N, load->lower.z, load->upper.z))); if (q > m) { m = q; if (i > 30000*0) fprintf(stderr, "limb %d: y %d z %d x %d %g\n", i, i/N/N, i/N%N, i%N, q); } }
+        printf("e %g buckles %g sinks/e %.4f tips/d %.4f steep %.4f (of tall)\n", e, buckles, d.sinks/e/tall, d.tips/(e-buckles)/tall, d.steep/(e-buckles)/(e-buckles)/tall);
+        for (uint32_t n = 0; n < load->section_count; n++) { lmi_section *s = &load->sections[n];
+            printf("s%u layer %u far %u mass %.5f load %.4f firm %.4f j %.3g %.3g bends %.2f %.2f mid %.3f %.3f share-tall %.4g aside %.3g %.3g\n", n, s->layer, s->far, s->mass, s->load, s->firm, s->j[0], s->j[2], s->bends[0], s->bends[1], s->middle[0], s->middle[1], s->seen>0?s->tall/s->seen:-1, s->aside[0], s->aside[1]); }
+    }
+    if (getenv("EMUL")) e *= atof(getenv("EMUL"));
     double column = 2.0 * (double)LM_DEFAULT_SAG * e;
     return column < LMI_LOAD_MOST * height ? column : LMI_LOAD_MOST * height;
 }

@@ -40,7 +40,7 @@
 #define LMI_LOAD_MEETINGS 4096
 
 /* The least e over that at which a body buckles. Chosen: with 1.2 octrees of infants, whose ankles are narrower than regions, fall over. */
-#define LMI_LOAD_SAFE 1.4
+#define LMI_LOAD_SAFE (getenv("SF") ? atof(getenv("SF")) : 1.4)
 
 /* The tallest column, in heights of the body: far beyond what substeps reach. Where hardly anything bears it would have no end. */
 #define LMI_LOAD_MOST 1e4
@@ -51,6 +51,7 @@ typedef struct lmi_section {
     bool stands;         /* on others; else it hangs */
     double mass, middle[2], firm,
         j[3];           /* middle across; of what bears, for each metre: mass, second moments xx, xz, zz */
+    double foot[2], slope[2];
     double side, gives; /* of its cells: side times mass; what it gives way where it touches the ground */
     double seen, tall;  /* of its regions: mass, and <x²> along the vertical times it */
     double passed, meets[2], tied[2], bends[2];   /* how it meets those that bear it */
@@ -63,10 +64,14 @@ typedef struct lmi_meeting {
     double area, at[2];
 } lmi_meeting;
 
+struct lmi_limbs;
+
 typedef struct lmi_load {
+    struct lmi_limbs *limbs; /* what reaches out aside (limb.h) */
     dmat3 rotation;        /* from rest to the world, where y is up */
     lm_dvec3 lower, upper; /* of the particles */
-    double beyond, volume; /* what regions bend beyond their fit, of <x²>; of the body */
+    double bent;
+    double spread, spacing, volume; /* of the body; spacing: of a lattice, else 0 */
     bool dents;            /* what touches the ground is pressed in */
     double half, own;      /* of particles, see load.c */
     uint32_t section_count, meeting_count;
@@ -76,7 +81,7 @@ typedef struct lmi_load {
 } lmi_load;
 
 /* Begins with the particles of a body, which has a height above 0. `volume` is that which they stand for. */
-void lmi_load_begin(lmi_load *load, const lmi_body *body, const dmat3 *rotation, double volume);
+void lmi_load_begin(lmi_load *load, struct lmi_limbs *limbs, const lmi_body *body, const dmat3 *rotation, double volume);
 
 /* Adds a region of this mass with its centre and covariance in the rest frame; `whole` is <x²> of one that nothing cuts short. */
 void lmi_load_add(lmi_load *load, double mass, lm_dvec3 centre, const double covariance[9], double whole);

@@ -75,6 +75,10 @@ static double lowest_of(const lm_shape_mesh *mesh)
     return low;
 }
 
+extern char *getenv(const char *);
+#define getenv_ getenv
+static double last_com, last_floor, last_below; static bool want_most;
+static int compare_doubles(const void *a, const void *b) { double d = *(const double*)a - *(const double*)b; return d<0?-1:d>0; }
 /* By how much of its height what was highest has come down, over the floor or, where it is higher, the lowest of the mesh: the mean of
  * what lies within three percent of its top. Of a mesh turned as it is: what stands on something round rocks and rolls. What is
  * held does not: that it leans counts. */
@@ -96,6 +100,20 @@ static double sag_of(lm_world *world, lm_body_id body, const lm_shape_mesh *mesh
     from = fmax(from, lowest_of(mesh));
     for (uint32_t n = 0; n < mesh->vertex_count; n++)
         if (height[n] > high - 0.03 * (high - low)) sinks += height[n] - low - ((double)at[n].y - from), count += 1.0;
+    if (want_most) {
+        /* the three percent that come down most */
+        for (uint32_t n = 0; n < mesh->vertex_count; n++) height[n] = height[n] - low - ((double)at[n].y - from);
+        qsort(height, mesh->vertex_count, sizeof *height, compare_doubles);
+        uint32_t k = mesh->vertex_count * 3 / 100 + 1;
+        sinks = 0.0, count = 0.0;
+        for (uint32_t n = 0; n < k; n++) sinks += height[mesh->vertex_count - 1 - n], count += 1.0;
+    }
+    double sum = 0.0; lm_body_info bi = info_of(world, body); (void)sum;
+    last_com = bi.centre.y;
+    last_floor = from - lowest_of(mesh);
+    double floor_y = lowest_of(mesh), below = 0.0;
+    for (uint32_t n = 0; n < mesh->vertex_count; n++) below = fmin(below, (double)at[n].y - floor_y);
+    last_below = below / (high - low);
     free(at);
     free(height);
     return sinks / count / (high - low);
@@ -173,6 +191,10 @@ static outcome wait_for_rest(lm_world *world, lm_body_id body, const lm_shape_me
         if (n >= REST_FRAMES - 30) sags[n] = sag_of(world, body, mesh, held);
     }
     outcome o = {.sag = sags[REST_FRAMES], .info = info_of(world, body)};
+    want_most = true;
+    double most = sag_of(world, body, mesh, held);
+    want_most = false;
+    printf("most %5.2f  below %6.2f  com %.4g ", 100*most, 100*last_below, last_com);
     for (int k = 1; k <= 30; k++) o.change = fmax(o.change, fabs(sags[REST_FRAMES - k] - o.sag));
     return o;
 }
@@ -196,6 +218,22 @@ static outcome stand(const stance *s, int kind, double size, uint32_t particles)
     lm_body_id body = put_on_floor(world, &mesh, kind, particles);
     if (s->held) hold_foot(world, body, &mesh, (double)shape.size.y), fill_with_air(world, size);
     outcome o = wait_for_rest(world, body, &mesh, s->held);
+    if (getenv_("DBG")) {
+        uint32_t c = o.info.particles; lm_vec3 *v = calloc(c, sizeof *v), *x = calloc(c, sizeof *x), *r0 = calloc(c, sizeof *r0); float *sd = calloc(c, sizeof *sd), *ms = calloc(c, sizeof *ms);
+        lm_body_get_rest_positions(world, body, r0);
+        if (o.info.octree_nodes) lm_body_get_cells(world, body, sd);
+        (void)lm_body_get_positions(world, body, lm_dvec3_zero(), x);
+        (void)lm_body_get_masses(world, body, ms);
+        double lo = lowest_of(&mesh), H = (double)shape.size.y;
+        for (int b = 0; b < 32; b++) { double m = 0, dy = 0, dz = 0, dx = 0, y = 0, yz = 0, zz = 0, mz = 0, smin=1, smax=0; int cnt = 0; 
+            for (uint32_t n = 0; n < c; n++) if ((int)(((double)r0[n].y - lo) / H * 32) == b) { double w = ms[n]; m += w; dy += w*(x[n].y-r0[n].y); dz += w*(x[n].z-r0[n].z); dx += w*(x[n].x-r0[n].x); y += w*r0[n].y; yz += w*(x[n].y-r0[n].y)*r0[n].z; zz += w*r0[n].z*r0[n].z; mz += w*r0[n].z; cnt++; smin = fmin(smin,sd[n]); smax=fmax(smax,sd[n]); }
+            if (m>0) printf("   layer %d n %d mass %.5f side %.3f-%.3f dy %.4f dz %.4f dx %.4f tilt %.4f  zvar %.5f\n", b, cnt, m, smin, smax, 100*dy/m, 100*dz/m, 100*dx/m, 100*(yz/m-dy/m*mz/m)/(zz/m-mz/m*mz/m), zz/m-mz/m*mz/m); }
+        for (int f = 0; f < 4; f++) {
+            (void)lm_world_step(world, FRAME);
+            (void)lm_body_get_velocities(world, body, v); (void)lm_body_get_positions(world, body, lm_dvec3_zero(), x);
+            for (uint32_t n = 0; n < c; n++) if (v[n].x*v[n].x+v[n].y*v[n].y+v[n].z*v[n].z > 0.04f) printf("  f%d p%u side %.3f rest %.3f %.3f %.3f at %.3f %.3f %.3f v %.2f %.2f %.2f\n", f, n, sd[n], r0[n].x, r0[n].y, r0[n].z, x[n].x,x[n].y,x[n].z, v[n].x, v[n].y, v[n].z);
+        }
+    }
     o.speed = (double)o.info.max_speed / (double)shape.size.y;
     printf("%-8s %-7s %6g m, %5u particles, %3u substeps: sinks by %.2f %%, at last by %.3f %%, speed %.4f%s\n",
            s->name, kinds[kind], size, o.info.particles, o.info.substeps_needed, 100.0 * o.sag, 100.0 * o.change,
