@@ -11,15 +11,17 @@
 #include "contact/solver.h"
 #include "octree/octree_body.h"
 
+#define PIECE_RUNS 64u
 #define PIECE_BRACES 32u
 #define PIECE_BODIES 32u
 
-/* Not what pins hold, which gives way as far as they let it, nor what sleeps, nor what can break or was cut and does not move as one, nor
+/* Not what pins or joints hold, which gives way as far as they let it, nor what sleeps, nor what can break or was cut and does not move as one, nor
  * movers. */
 static bool is_free(const lmi_push *push)
 {
     const lmi_body *body = push->body;
-    return body && !body->anchored && !body->asleep && !body->fracture && !(body->octree && body->octree->clefts);
+    return body && !body->anchored && !body->asleep && !body->fracture && !(body->octree && body->octree->clefts) &&
+           !body->joints;
 }
 
 /* Whether the two sides of a run may brace themselves. */
@@ -37,6 +39,36 @@ static uint32_t end_of(uint32_t piece, uint32_t each, uint32_t count)
 }
 
 /* --- who braces --- */
+
+/* Of the finer of the fields of two bodies, metres. */
+static double cell_of(const lmi_run *run)
+{
+    return lmi_min(run->a->body->bulk->mould->cell, run->b->body->bulk->mould->cell);
+}
+
+/* How far the soft contacts of two bodies have let them into each other. */
+static float deep_share(const lmi_solver *s, const lmi_run *run)
+{
+    float deepest = 0.0f;
+    if (!run->b || !run->a->body->bulk || !run->b->body->bulk) {
+        return 0.0f;
+    }
+    for (uint32_t c = run->first; c < run->first + run->count; c++) {
+        const lmi_soft_block *block = &s->blocks[c / LMI_BLOCK];
+        const uint32_t k = c % LMI_BLOCK;
+        const float gap = block->shallow[k] / (float)LMI_SHALLOW;
+        deepest = lmi_maxf(deepest, block->near >> k & 1 ? 0.0f : block->level[k] - gap);
+    }
+    return (float)lmi_deep_share(deepest, cell_of(run));
+}
+
+static void measure_runs(lmi_solver *s, uint32_t piece)
+{
+    for (uint32_t n = piece * PIECE_RUNS; n < end_of(piece, PIECE_RUNS, s->run_count); n++) {
+        lmi_run *run = &s->runs[n];
+        run->deep = may_brace(run) ? deep_share(s, run) : 0.0f;
+    }
+}
 
 static void take_body(lmi_solver *s, lmi_push *push)
 {
@@ -56,10 +88,10 @@ static void list_braces(lmi_solver *s)
         const lmi_run *run = &s->runs[n];
         const float crush = lmi_maxf(run->a->crush, run->b ? run->b->crush : 0.0f);
         const bool full = run->a->braced && s->braced[run->a->braced - 1].own == LMI_BRACES;
-        if (!(crush > 0.0f) || !may_brace(run) || full) {
+        if (!(lmi_maxf(crush, run->deep) > 0.0f) || !may_brace(run) || full) {
             continue;
         }
-        s->braces[s->brace_count++] = (lmi_brace){.run = n, .crush = crush};
+        s->braces[s->brace_count++] = (lmi_brace){.run = n, .crush = crush, .deep = run->deep};
         take_body(s, run->a);
         take_body(s, run->b);
         s->braced[run->a->braced - 1].own++;
@@ -153,7 +185,9 @@ static void find_brace(lmi_solver *s, lmi_brace *b)
         u = dvec_sub(u, dvec_scale(wall, 1.0 / count));
     }
     b->comes = dvec_dot(u, b->normal);
-    b->least = lmi_brace_least(b->comes, agree * b->crush);
+    const double calm =
+        lmi_brace_calm(s->h, dvec_length(dvec_from(s->world->gravity)), b->deep > 0.0f ? cell_of(run) : 0.0);
+    b->least = lmi_brace_least(b->comes, agree * b->crush, agree * b->deep, calm);
     b->any = true;
 }
 
@@ -307,6 +341,7 @@ static void give_bodies(lmi_solver *s, uint32_t piece)
 
 void lmi_brace_bodies(lmi_solver *s)
 {
+    lmi_solver_run(s, measure_runs, pieces_of(s->run_count, PIECE_RUNS));
     list_braces(s);
     if (s->brace_count == 0) {
         return;

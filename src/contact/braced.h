@@ -22,8 +22,35 @@
 #define LMI_BRACE_PASSES 60
 #define LMI_BRACE_SETTLED 1e-3
 
-/* The speed along the normal that may be left of one of `comes`, 0 or below. */
-static inline double lmi_brace_least(double comes, double crush) { return comes < 0.0 ? (1.0 - crush) * comes : 0.0; }
+/* How much a pair braces itself because its soft contacts have not kept it apart; deep: how deep the deepest is beyond the distance that the two
+ * keep, cell: of the finer of their fields, metres. */
+static inline double lmi_deep_share(double deep, double cell)
+{
+    const double share = (deep / cell - 0.1) / (0.4 - 0.1);
+    return share < 0.0 ? 0.0 : share > 1.0 ? 1.0 : share;
+}
+
+/* Cells of the finer field that an approach may go on in a substep. 0: objects hardly deform when they fall on each other; 0.25: they do, but
+ * `pile-soft` is not at rest at its end, and penguins hang. */
+#define LMI_BRACE_LEAVES 0.0
+
+/* The approach that is left to soft contacts, which squash the two, m/s: what is fallen in two substeps, or brings them so much further in one.
+ * gravity: m/s². */
+static inline double lmi_brace_calm(double h, double gravity, double cell)
+{
+    const double falls = 2.0 * h * gravity, comes = LMI_BRACE_LEAVES * cell / h;
+    return falls > comes ? falls : comes;
+}
+
+/* The speed along the normal that may be left, 0 or below: of one of `comes`, less the shares of it that are taken; `deep` of them leaves what is
+ * calm. */
+static inline double lmi_brace_least(double comes, double crush, double deep, double calm)
+{
+    const double speed = comes < 0.0 ? comes : 0.0, crushed = (1.0 - crush) * speed;
+    const double slow = speed > -calm ? speed : -calm;
+    const double taken = (1.0 - deep) * speed, deeper = taken < slow ? taken : slow;
+    return crushed > deeper ? crushed : deeper;
+}
 
 /* What a brace is given so far, in a pass that began with `ahead` and found the speed u there. */
 static inline double lmi_brace_given(double ahead, double least, double u, double step)

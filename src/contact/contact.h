@@ -54,7 +54,7 @@
  *   found.c     a contact is added to a list of contacts found
  *   take.c      lists become blocks of soft contacts in lanes, and compact stiff contacts
  *   touched.c   the particles that hold them, and passes over these
- *   brace.c     before all of them: bodies that are crushed, one contact of rigid bodies for each run
+ *   brace.c     before all of them: bodies that are crushed or deep in each other, one contact of rigid bodies for each run
  *   soft.c      passes over contacts, in lanes
  *   stiff.c     islands and sweeps
  *   tell.c      what came of it: to bodies, touch points and events
@@ -124,6 +124,7 @@ typedef struct lmi_run {
     const void *wall; /* null between bodies */
     uint32_t first;   /* contact: soft or stiff ones are counted apart */
     uint32_t count;
+    float deep;   /* of soft contacts of two bodies: lmi_deep_share, while braces are found */
     bool stiff;   /* a side answers as a whole */
     bool forgets; /* what its points are given is not given again in the next substep */
 } lmi_run;

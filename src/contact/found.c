@@ -63,7 +63,12 @@ static lmi_run *run_of(lmi_contact_list *list, const lmi_contact_def *def, bool 
     lmi_run *run = list->run_count ? &list->runs[list->run_count - 1] : NULL;
     if (!run || run->a != def->a || run->b != def->b || run->wall != def->wall || run->stiff != stiff) {
         run = run && run->count == 0 ? run : &list->runs[list->run_count++];
-        *run = (lmi_run){def->a, def->b, def->wall, stiff ? list->stiff : list->soft, 0, stiff, list->forgets};
+        *run = (lmi_run){.a = def->a,
+                         .b = def->b,
+                         .wall = def->wall,
+                         .first = stiff ? list->stiff : list->soft,
+                         .stiff = stiff,
+                         .forgets = list->forgets};
     }
     return run;
 }

@@ -310,11 +310,11 @@ typedef struct lmi_gpu_push {
 typedef struct lmi_gpu_brace {
     lm_dvec3 normal, point, wall;
     lm_dvec3 lever[2], turned[2]; /* of a, and of b */
-    double agree, comes, least, step, impulse;
-    float crush;
+    double agree, cell, comes, least, step, impulse;
+    float crush, deep;
     uint32_t b;   /* meeter, or LMI_GPU_NONE; a is the meeter in whose room it is */
     uint32_t any; /* there are contacts, and their normals agree */
-    uint32_t onward;
+    uint32_t onward, filler;
 } lmi_gpu_brace;
 
 /* Bodies that whole contacts connect; one record for each body, and most of it with the first of them. */

@@ -36,8 +36,9 @@ static bool arrange(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->axis),    LMI_GPU_BUFFER(gpu->surfaces),
                                       LMI_GPU_VALUE(surfaces),    LMI_GPU_VALUE(h),
                                       LMI_GPU_BUFFER(s->near),    LMI_GPU_BUFFER(gpu->stop)};
-    const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count), LMI_GPU_BUFFER(s->solids),
-                                      LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->stops)};
+    const lmi_gpu_argument order[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_VALUE(count),
+                                      LMI_GPU_BUFFER(s->solids),  LMI_GPU_BUFFER(m->partner_lists),
+                                      LMI_GPU_BUFFER(s->stops),   LMI_GPU_BUFFER(s->bracing.deepest)};
     const size_t bodies[2] = LMI_GPU_GROUPS_OF(count);
     return LMI_GPU_RUN(s->line_kernel, line, one, wide) && LMI_GPU_RUN(s->curve_kernel, curve, bodies, group) &&
            LMI_GPU_RUN(s->order_kernel, order, bodies, group);
@@ -132,14 +133,23 @@ static bool fill(lmi_gpu *gpu, const lmi_step *step)
                                       LMI_GPU_BUFFER(s->met),     LMI_GPU_BUFFER(s->turned),
                                       LMI_GPU_BUFFER(s->walls),   LMI_GPU_BUFFER(s->rubble.rubbed),
                                       LMI_GPU_BUFFER(s->first),   LMI_GPU_BUFFER(s->contacts)};
-    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),        LMI_GPU_BUFFER(m->partner_lists),
-                                     LMI_GPU_BUFFER(s->stops),    LMI_GPU_SOLID_ARGUMENTS,
-                                     LMI_GPU_SELF_ARGUMENTS,      LMI_GPU_BUFFER(s->self.disc_met),
-                                     LMI_GPU_HOLD_ARGUMENTS,      LMI_GPU_BUFFER(m->map_across),
-                                     LMI_GPU_BUFFER(gpu->map),    LMI_GPU_BUFFER(s->cells),
-                                     LMI_GPU_BUFFER(gpu->x),      LMI_GPU_BUFFER(gpu->v),
-                                     LMI_GPU_WALL_ARGUMENTS,      LMI_GPU_BUFFER(s->pushes),
-                                     LMI_GPU_BUFFER(s->contacts), LMI_GPU_BUFFER(s->bucket_counts)};
+    const lmi_gpu_argument fill[] = {LMI_GPU_VALUE(count),
+                                     LMI_GPU_BUFFER(m->partner_lists),
+                                     LMI_GPU_BUFFER(s->stops),
+                                     LMI_GPU_SOLID_ARGUMENTS,
+                                     LMI_GPU_SELF_ARGUMENTS,
+                                     LMI_GPU_BUFFER(s->self.disc_met),
+                                     LMI_GPU_HOLD_ARGUMENTS,
+                                     LMI_GPU_BUFFER(m->map_across),
+                                     LMI_GPU_BUFFER(gpu->map),
+                                     LMI_GPU_BUFFER(s->cells),
+                                     LMI_GPU_BUFFER(gpu->x),
+                                     LMI_GPU_BUFFER(gpu->v),
+                                     LMI_GPU_WALL_ARGUMENTS,
+                                     LMI_GPU_BUFFER(s->pushes),
+                                     LMI_GPU_BUFFER(s->contacts),
+                                     LMI_GPU_BUFFER(s->bucket_counts),
+                                     LMI_GPU_BUFFER(s->bracing.deepest)};
     const lmi_gpu_argument buckets[] = {LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(s->bucket_counts),
                                         LMI_GPU_BUFFER(s->bucket_first)};
     const lmi_gpu_argument list[] = {LMI_GPU_BUFFER(s->contacts),     LMI_GPU_VALUE(count),

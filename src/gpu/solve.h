@@ -40,6 +40,7 @@ typedef struct lmi_gpu_rubble {
 
 /* Bodies that brace themselves: solve_brace.c. */
 typedef struct lmi_gpu_bracing {
+    lmi_gpu_buffer deepest;        /* of each partner of each body */
     lmi_gpu_buffer braces, counts; /* LMI_BRACES of each body, and how many there are */
     lmi_gpu_buffer braced;         /* whether a body is in any */
     lmi_gpu_buffer list, lengths;  /* of those of each body, on either side */

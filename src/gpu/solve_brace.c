@@ -11,7 +11,8 @@ bool lmi_gpu_brace_lay_out(lmi_gpu *gpu)
 {
     lmi_gpu_bracing *b = &gpu->solver->bracing;
     const size_t bodies = gpu->meet->meeter_count, u = sizeof(uint32_t), braces = LMI_BRACES * bodies;
-    return lmi_gpu_reserve(gpu, &b->braces, braces * sizeof(lmi_gpu_brace)) &&
+    return lmi_gpu_reserve(gpu, &b->deepest, bodies * LMI_GPU_PARTNERS * u) &&
+           lmi_gpu_reserve(gpu, &b->braces, braces * sizeof(lmi_gpu_brace)) &&
            lmi_gpu_reserve(gpu, &b->counts, bodies * u) && lmi_gpu_reserve(gpu, &b->braced, bodies * u) &&
            lmi_gpu_reserve(gpu, &b->list, (LMI_BRACES + LMI_GPU_PARTNERS) * bodies * u) &&
            lmi_gpu_reserve(gpu, &b->lengths, bodies * u) &&
@@ -39,11 +40,11 @@ static bool find(lmi_gpu *gpu, cl_uint state[4])
     const lmi_gpu_bracing *b = &s->bracing;
     const cl_uint none[4] = {0, 0, 0, 0};
     const lmi_gpu_argument brace[] = {
-        LMI_GPU_BUFFER(m->meeters),       LMI_GPU_BUFFER(s->solids), LMI_GPU_BUFFER(gpu->bodies),
-        LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->near),   LMI_GPU_BUFFER(s->pushes),
-        LMI_GPU_HOLD_ARGUMENTS,           LMI_GPU_BUFFER(gpu->x),    LMI_GPU_BUFFER(s->contacts),
-        LMI_GPU_BUFFER(b->braces),        LMI_GPU_BUFFER(b->counts), LMI_GPU_BUFFER(b->braced),
-        LMI_GPU_BUFFER(b->state)};
+        LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(s->solids),        LMI_GPU_BUFFER(gpu->bodies),
+        LMI_GPU_BUFFER(s->moulds),  LMI_GPU_BUFFER(m->partner_lists), LMI_GPU_BUFFER(s->near),
+        LMI_GPU_BUFFER(s->pushes),  LMI_GPU_BUFFER(b->deepest),       LMI_GPU_HOLD_ARGUMENTS,
+        LMI_GPU_BUFFER(gpu->x),     LMI_GPU_BUFFER(s->contacts),      LMI_GPU_BUFFER(b->braces),
+        LMI_GPU_BUFFER(b->counts),  LMI_GPU_BUFFER(b->braced),        LMI_GPU_BUFFER(b->state)};
     const size_t bodies[2] = {m->meeter_count, 1};
     return lmi_gpu_write(gpu, &b->state, 0, none, sizeof none) &&
            lmi_gpu_clear(gpu, &b->braced, m->meeter_count * sizeof(uint32_t)) &&
@@ -51,16 +52,18 @@ static bool find(lmi_gpu *gpu, cl_uint state[4])
            lmi_gpu_read(gpu, &b->state, 0, state, 4 * sizeof *state);
 }
 
-static bool measure(lmi_gpu *gpu)
+static bool measure(lmi_gpu *gpu, const lmi_step *step)
 {
     const lmi_gpu_meet *m = gpu->meet;
     const lmi_gpu_solver *s = gpu->solver;
     const lmi_gpu_bracing *b = &s->bracing;
     const cl_uint count = m->meeter_count;
+    const double h = (float)step->h, gravity = dvec_length(step->gravity);
     const lmi_gpu_argument braced[] = {LMI_GPU_BUFFER(m->meeters), LMI_GPU_BUFFER(gpu->bodies),
                                        LMI_GPU_BUFFER(b->braced),  LMI_GPU_BUFFER(gpu->x),
                                        LMI_GPU_BUFFER(gpu->v),     LMI_GPU_BUFFER(s->pushes)};
-    const lmi_gpu_argument arms[] = {LMI_GPU_VALUE(count),        LMI_GPU_BUFFER(m->meeters),
+    const lmi_gpu_argument arms[] = {LMI_GPU_VALUE(count),        LMI_GPU_VALUE(h),
+                                     LMI_GPU_VALUE(gravity),      LMI_GPU_BUFFER(m->meeters),
                                      LMI_GPU_BUFFER(gpu->bodies), LMI_GPU_BUFFER(m->partner_lists),
                                      LMI_GPU_BUFFER(s->pushes),   LMI_GPU_BUFFER(b->counts),
                                      LMI_GPU_BUFFER(b->braced),   LMI_GPU_BUFFER(b->braces),
@@ -131,5 +134,5 @@ bool lmi_gpu_brace_bodies(lmi_gpu *gpu, const lmi_step *step)
         return false;
     }
     gpu->solver->bracing.substeps += state[3] != 0;
-    return !state[3] || (measure(gpu) && solve(gpu) && give(gpu, step));
+    return !state[3] || (measure(gpu, step) && solve(gpu) && give(gpu, step));
 }

@@ -450,7 +450,7 @@ static void braced_heaps_agree(void **state)
     braced_heap(OCTREES, 1.0, 0.72, 1.0f, 1, 6);
     braced_heap(CLUSTERS, 6.0, 0.76, 1.0f, 2, 6);
     braced_heap(LATTICES, 6.0, 0.82, 2.0f, 2, 6);
-    braced_heap(MIXED, 3.0, 0.76, 2.0f, 1, 4);
+    braced_heap(MIXED, 8.0, 0.76, 3.0f, 1, 6);
 }
 
 /* Whichever operation fails, the CPU goes on from a state that both have seen, and one line says so. */

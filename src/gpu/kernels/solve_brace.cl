@@ -1,5 +1,5 @@
 /*
- * Bodies that are crushed brace themselves: contact/brace.c.
+ * Bodies that are crushed, or deep in each other, brace themselves: contact/brace.c.
  *
  *   solve_crush    one work-group a body: how much of it is crushed, where others are around it
  *   solve_brace    one work-group a body: the braces of which it is side a, each in the mean of the contacts with one collider or partner
@@ -85,10 +85,11 @@ static void mean_of(const holds *o, __global const lmi_gpu_bulk *s, __global con
     to->wall = to->any ? dvec_scale(moves, 1.0 / count) : lm_dvec3_zero();
 }
 
-/* state[3]: there are braces. */
+/* deepest: bits of how far each partner lets the body in beyond the distance that the two keep, metres. state[3]: there are braces. */
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
 solve_brace(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk *solids, __global const lmi_gpu_body *bodies,
-            __global const uint *partners, __global const uint *near, __global const lmi_gpu_push *pushes, HOLD_ARGUMENTS, __global const float4 *x,
+            __global const lmi_gpu_mould *moulds, __global const uint *partners, __global const uint *near,
+            __global const lmi_gpu_push *pushes, __global const uint *deepest, HOLD_ARGUMENTS, __global const float4 *x,
             __global const lmi_gpu_contact *contacts, __global lmi_gpu_brace *braces, __global uint *counts, __global uint *braced,
             __global uint *state)
 {
@@ -110,14 +111,23 @@ solve_brace(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
         if (found && before < LMI_BRACES) {
             __global lmi_gpu_brace *b = braces + who * LMI_BRACES + before;
             b->crush = pushes[who].crush;
+            b->deep = 0.0f;
             mean_of(&o, s, contacts, LMI_GPU_NONE, wall, x, b);
             braced[who] = state[3] = 1; /* whoever writes it */
         }
         const uint with = id < m->partners ? partners[who * LMI_GPU_PARTNERS + id] : who;
+        float crush = 0.0f, deep = 0.0f;
+        double cell = 0.0;
         wanted = with != who && ((bits_of(s->met) | bits_of(s->turned)) >> id & 1) && may_brace(meeters + with, bodies, pushes + with);
-        const float crush = wanted ? fmax(pushes[who].crush, pushes[with].crush) : 0.0f;
+        if (wanted) {
+            crush = fmax(pushes[who].crush, pushes[with].crush);
+            if (m->maps && meeters[with].maps) {
+                cell = fmin(moulds[s->mould].cell, moulds[solids[with].mould].cell);
+                deep = (float)lmi_deep_share(as_float(deepest[who * LMI_GPU_PARTNERS + id]), cell);
+            }
+        }
         found = false;
-        for (uint n = 0; crush > 0.0f && !found && n < s->contacts; n++) {
+        for (uint n = 0; wanted && fmax(crush, deep) > 0.0f && !found && n < s->contacts; n++) {
             found = contacts[s->first_contact + n].b == with;
         }
         uint all = scan_group(slots, found, &before);
@@ -125,6 +135,8 @@ solve_brace(__global const lmi_gpu_meeter *meeters, __global const lmi_gpu_bulk 
         if (found && before < LMI_BRACES) {
             __global lmi_gpu_brace *b = braces + who * LMI_BRACES + before;
             b->crush = crush;
+            b->deep = deep;
+            b->cell = cell;
             mean_of(&o, s, contacts, with, LMI_GPU_NONE, x, b);
             braced[who] = braced[with] = state[3] = 1;
         }
@@ -170,7 +182,7 @@ static double set_side(__global const lmi_gpu_push *p, lm_dvec3 arm, __global lm
 }
 
 /* list: of each body, twice the place of a brace, and 1 more where it is side b; lengths: how many. */
-__kernel void solve_arms(uint count, __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies,
+__kernel void solve_arms(uint count, double h, double gravity, __global const lmi_gpu_meeter *meeters, __global const lmi_gpu_body *bodies,
                          __global const uint *partners, __global const lmi_gpu_push *pushes, __global const uint *counts,
                          __global const uint *braced, __global lmi_gpu_brace *braces, __global uint *list, __global uint *lengths,
                          __global double *ahead)
@@ -219,7 +231,8 @@ __kernel void solve_arms(uint count, __global const lmi_gpu_meeter *meeters, __g
         u -= dvec_dot(b->wall, b->normal);
     }
     b->comes = u;
-    b->least = lmi_brace_least(u, b->agree * b->crush);
+    const double calm = lmi_brace_calm(h, gravity, b->deep > 0.0f ? b->cell : 0.0);
+    b->least = lmi_brace_least(u, b->agree * b->crush, b->agree * b->deep, calm);
 }
 
 static double inverse_mass_of(__global const lmi_gpu_push *p) { return (double)p->inverse_mass / p->mean_mass; }

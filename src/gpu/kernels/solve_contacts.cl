@@ -381,7 +381,7 @@ static float meet_wall(const wall_view *view, __global const lmi_gpu_body *body,
 __kernel void solve_fill(uint count, __global const uint *partners, __global const uint *stops, SOLID_ARGUMENTS, SELF_ARGUMENTS,
                          __global const uint *disc_met, HOLD_ARGUMENTS, __global const float4 *map_across, __global const uint *map, __global const uint *cells, __global const float4 *x, __global const float4 *v,
                          WALL_ARGUMENTS, __global const lmi_gpu_push *pushes,
-                         __global lmi_gpu_contact *contacts, volatile __global uint *buckets)
+                         __global lmi_gpu_contact *contacts, volatile __global uint *buckets, volatile __global uint *deepest)
 {
     const solid_view s = SOLID_VIEW;
 #ifdef TORN
@@ -395,7 +395,7 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
         return;
     }
     lmi_gpu_contact c = contacts[n];
-    const uint a = c.a, b = c.b;
+    const uint a = c.a, b = c.b, partner = c.map;
     __global const lmi_gpu_body *body = bodies + meeters[a].record;
     float restitution;
     c.off = quad_of(0.0f, 0.0f, 0.0f);
@@ -432,6 +432,9 @@ __kernel void solve_fill(uint count, __global const uint *partners, __global con
     quad held = sum_other(&o, &c, x);
     c.off += quad_of(in.at[0] - held.x, in.at[1] - held.y, in.at[2] - held.z);
     begin_contact(&o, pushes, body, x, v, (float)bounce, h, &c);
+    if (a != b && c.live == LMI_GPU_SOFT && c.found > in.gap) { /* in any order: bits of positive numbers are in theirs */
+        atomic_max(deepest + a * LMI_GPU_PARTNERS + partner, as_uint((float)(c.found - in.gap)));
+    }
     c.slot = c.live ? atomic_inc(buckets + bucket_of_contact(meeters, solids, &c)) : 0;
     contacts[n] = c;
 }

@@ -120,9 +120,9 @@ static bool is_pair_before(__global const lmi_gpu_bulk *solids, uint p, uint a, 
     return curve_a < curve_b || (curve_a == curve_b && comes_before(solids + first_a, solids + first_b));
 }
 
-/* stops: of each partner, none found yet. */
+/* stops: of each partner, none found yet; deepest: of each partner, it is not deep. */
 __kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __global const lmi_gpu_bulk *solids,
-                          __global uint *partners, __global uint *stops)
+                          __global uint *partners, __global uint *stops, __global uint *deepest)
 {
     uint n = get_global_id(0);
     if (n >= count) {
@@ -131,6 +131,7 @@ __kernel void solve_order(__global const lmi_gpu_meeter *meeters, uint count, __
     __global uint *list = partners + n * LMI_GPU_PARTNERS;
     for (uint k = 0; k < meeters[n].partners; k++) {
         stops[n * LMI_GPU_PARTNERS + k] = LMI_GPU_NONE;
+        deepest[n * LMI_GPU_PARTNERS + k] = 0;
     }
     for (uint k = 1; k < meeters[n].partners; k++) {
         uint moving = list[k], at = k;
