@@ -255,10 +255,10 @@ lm_result lm_body_slice(lm_world *world, lm_body_id id, lm_dvec3 point, lm_vec3 
                         lm_cut_info *info)
 {
     lm_body_info about;
-    const double length = dvec_length(dvec_from(normal));
     if (lm_body_get_info(world, id, &about) != LM_OK) {
         return LM_ERROR_ID;
     }
+    const double length = dvec_length(dvec_from(normal));
     if (count < 1 || count > LM_MAX_SLICES || (count > 1 && !(distance != 0.0f)) || !dvec_is_place(point) ||
         !(fabs((double)distance) <= LM_MAX_POSITION) || !(length > 0.0 && length < INFINITY)) {
         return lmi_fail(
@@ -270,6 +270,8 @@ lm_result lm_body_slice(lm_world *world, lm_body_id id, lm_dvec3 point, lm_vec3 
     lmi_memory *memory = &world->memory;
     lm_dvec3 *vertices = lmi_allocate(memory, (size_t)4 * count, sizeof *vertices);
     uint32_t *corners = lmi_allocate(memory, (size_t)6 * count, sizeof *corners);
+    lmi_float_mode host;
+    lmi_float_mode_enter(&host);
     const lm_dvec3 along = dvec_scale(dvec_from(normal), 1.0 / length), size = dvec_sub(about.upper, about.lower);
     const lm_dvec3 middle = dvec_add(about.lower, dvec_scale(size, 0.5));
     const double reach = 2.0 * dvec_length(size);
@@ -290,8 +292,10 @@ lm_result lm_body_slice(lm_world *world, lm_body_id id, lm_dvec3 point, lm_vec3 
     blade.vertex_count = 4 * count;
     blade.triangles = corners;
     blade.triangle_count = 2 * count;
-    lm_result result = vertices && corners ? lm_body_cut(world, id, &blade, info)
-                                           : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_slice: out of memory");
+    lm_result result = vertices && corners
+                           ? lm_body_cut(world, id, &blade, info)
+                           : lmi_fail(world, LM_ERROR_MEMORY, "lm_body_slice: out of memory; nothing has been cut");
+    lmi_float_mode_leave(&host);
     lmi_release(memory, vertices, (size_t)4 * count, sizeof *vertices);
     lmi_release(memory, corners, (size_t)6 * count, sizeof *corners);
     return result;
