@@ -314,6 +314,7 @@ lm_result lm_scene_make_world(lm_scene *s, const lm_world_def *def, lm_world **w
     s->world_def.log = (lm_log){keep_log, s};
     s->world_def.gravity = vector_narrow(s->file->gravity);
     s->world_def.substeps = s->file->substeps;
+    s->world_def.may_overlap = true; /* lmi_scene_warn tells of it, by the names that the scene has */
     lm_result result = lm_world_create(&s->world_def, world);
     if (result != LM_OK) {
         lmi_report_result(s, result, &s->file->head, NULL, error);

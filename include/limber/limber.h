@@ -166,8 +166,10 @@ typedef struct lm_tasks {
 } lm_tasks;
 
 /* Log. One line of at most 255 bytes without a newline, valid during the call; `result` says of what kind. The default
- * writes to standard error; null: silence. Lines of LM_OK say what is allowed and seldom meant, each once: stiffness
- * that a substep does not reach, a blade without an area, and what a device leaves to the CPU. */
+ * writes to standard error; null: silence. Lines of LM_OK say what is allowed and seldom meant, each once: bodies that
+ * touch each other and are deeper inside each other than a twentieth of the smaller one's size when they are first stepped
+ * (once in a world; see lm_world_def.may_overlap), stiffness that a substep does not reach, a blade without an area, and
+ * what a device leaves to the CPU. */
 typedef struct lm_log {
     void (*write)(lm_result result, const char *line, void *user);
     void *user;
@@ -233,7 +235,8 @@ typedef struct lm_world_def {
     lm_allocator allocator;
     lm_tasks tasks;
     lm_log log;
-    uint32_t cookie; /* set by lm_world_def_default */
+    bool may_overlap; /* bodies may begin inside each other: the log says nothing of it; default false */
+    uint32_t cookie;  /* set by lm_world_def_default */
 } lm_world_def;
 
 /* Devices that can step a world instead of the CPU, through OpenCL. The OpenCL library is loaded when it is needed;

@@ -193,6 +193,7 @@ class World:
 
     ``workers``: threads of a step, 0 for one for each core. ``isa``: instruction set, for comparisons; results do not depend on it.
     ``device``: None or "cpu"; "gpu", or a device of ``limber.devices()``. ``memory_limit``: bytes that the world may have, 0 for any.
+    ``may_overlap``: bodies may begin inside each other; else ``log_line`` says once that they do.
     """
 
     _world: Any = None
@@ -206,8 +207,9 @@ class World:
         isa: str = "best",
         device: str | None = None,
         memory_limit: int = 0,
+        may_overlap: bool = False,
     ) -> None:
-        self._prepare(workers, isa, device, memory_limit)
+        self._prepare(workers, isa, device, memory_limit, may_overlap)
         definition, keep = self._definition()
         definition.gravity = vector(gravity, "gravity")
         definition.substeps = count(substeps, "substeps")
@@ -218,13 +220,15 @@ class World:
         self._world = made[0]
         del keep
 
-    def _prepare(self, workers: int, isa: str, device: str | None, memory_limit: int) -> None:
+    def _prepare(self, workers: int, isa: str, device: str | None, memory_limit: int, may_overlap: bool = False) -> None:
         self._world = None
         self._lock = threading.RLock()
         self._forks = _forks
         self._substep: _Substep | None = None
         self._owner: Any = None  # what the world must not outlive
-        self._host_settings: dict[str, Any] = dict(workers=workers, isa=isa, device=device, memory_limit=memory_limit)
+        self._host_settings: dict[str, Any] = dict(
+            workers=workers, isa=isa, device=device, memory_limit=memory_limit, may_overlap=may_overlap
+        )
         host = lib.host_create(count(memory_limit, "memory_limit", 2**63))
         if host == ffi.NULL:
             raise OutOfMemoryError("a world")
@@ -236,6 +240,7 @@ class World:
         definition = ffi.new("lm_world_def *", lib.lm_world_def_default())
         definition.workers = count(settings["workers"], "workers")
         definition.isa = choose(settings["isa"], ISAS, "isa")
+        definition.may_overlap = bool(settings["may_overlap"])
         keep = []
         if settings["device"] is not None:
             keep.append(ffi.new("char[]", str(settings["device"]).encode()))

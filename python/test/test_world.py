@@ -211,6 +211,14 @@ class Results(unittest.TestCase):
         self.assertIn("no such device", world.log_line)
         self.assertEqual(world.log_line, "")
 
+    def test_bodies_inside_each_other(self):
+        for may in (False, True):
+            world = limber.World(may_overlap=may)
+            for x in (0.0, 0.5):
+                world.add_lattice(cells=np.ones((4, 4, 4), np.uint8), spacing=0.25, position=(x, 0, 0), material=limber.Material(hertz=3))
+            world.step(1 / 60)
+            self.assertEqual("begin inside each other" in world.log_line, not may)
+
 
 class Snapshots(unittest.TestCase):
     def make(self, **settings):

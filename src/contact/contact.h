@@ -9,6 +9,7 @@
  *   pairs.c      who may touch                           meet.c, inside.c  where          cleft.c  cuts          rubble.c  pieces
  *   found.c, take.c, touched.c, soft.c, stiff.c, tell.c, solver.c  the solver, below
  *   push.c       bodies that answer as a whole           penalty.c  the papers' force
+ *   fresh.c      bodies that begin inside each other
  *   halt.c       bodies too fast for contacts            touching.h  the account of who touched whom          sleep.c  sleep
  *
  * Contacts: how points of bodies answer walls, and points of other bodies, all at once.

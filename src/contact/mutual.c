@@ -20,6 +20,7 @@
 #include "base/tasks.h"
 #include "collide/rigid.h"
 #include "contact/cleft.h"
+#include "contact/fresh.h"
 #include "contact/meet.h"
 #include "contact/rigid_contact.h"
 #include "contact/rubble.h"
@@ -505,6 +506,13 @@ static void finish_body(void *context, uint32_t index)
     lmi_bones_hold(step, body);
     lmi_pins_apply(step, body);
     lmi_float_mode_leave(&host);
+}
+
+void lmi_mutual_tell(lm_world *world)
+{
+    if (world->mutual && !world->may_overlap) {
+        lmi_fresh_tell(world, &world->mutual->pairs);
+    }
 }
 
 void lmi_mutual_contacts(const lmi_step *step)

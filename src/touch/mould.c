@@ -76,12 +76,12 @@ static double fineness(const double extent[3], double longest, double thick)
     return cell;
 }
 
-static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
+/* `points`: of the mesh, or where balls are. */
+static bool make_distance_of(lm_world *world, const lmi_body *body, const lm_vec3 *points, uint32_t point_count,
+                             lmi_mould *s)
 {
     lm_dvec3 low, high;
     bool mesh = s->triangle_count > 0;
-    const lm_vec3 *points = s->vertex_count > 0 ? s->vertices : body->rest;
-    uint32_t point_count = s->vertex_count > 0 ? s->vertex_count : body->particle_count;
     bounds_of(points, point_count, &low, &high);
     lm_dvec3 size = dvec_sub(high, low);
     double longest = fmax(size.x, fmax(size.y, size.z)), radius = 0.0;
@@ -123,6 +123,20 @@ static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
         return ok;
     }
     return lmi_distance_balls(&world->memory, points, point_count, radius, &nodes);
+}
+
+static bool make_distance(lm_world *world, const lmi_body *body, lmi_mould *s)
+{
+    if (s->vertex_count > 0) {
+        return make_distance_of(world, body, s->vertices, s->vertex_count, s);
+    }
+    lm_vec3 *points = lmi_allocate(&world->memory, body->particle_count, sizeof *points);
+    for (uint32_t n = 0; points && n < body->particle_count; n++) {
+        points[n] = body->rest[body->place[n]]; /* a lattice has places without particles */
+    }
+    bool ok = points && make_distance_of(world, body, points, body->particle_count, s);
+    lmi_release(&world->memory, points, body->particle_count, sizeof *points);
+    return ok;
 }
 
 double lmi_mould_distance(const lmi_mould *s, lm_dvec3 rest)

@@ -599,6 +599,7 @@ lm_result lm_body_create(lm_world *world, const lm_body_def *def, lm_body_id *id
     lm_body_id none = {0, 0};
     *id = none;
     if (result == LM_OK) {
+        body->fresh = true;
         lmi_id plain = lmi_pool_id(&world->bodies, slot);
         id->slot = plain.slot;
         id->generation = plain.generation;

@@ -247,6 +247,7 @@ static lm_result add_copy(lm_world *world, uint32_t source, uint32_t *slot)
         lmi_pool_revoke(&world->bodies, *slot);
         return result;
     }
+    to->fresh = true;
     world->particles += to->padded_count;
     world->memberships += to->membership_count;
     return LM_OK;

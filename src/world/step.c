@@ -96,6 +96,7 @@ static void begin(lm_world *world, double h)
 {
     const lmi_body *beyond = NULL; /* the first of those that are not as stiff as was asked for */
     uint32_t beyond_count = 0;
+    bool fresh = false;
     world->stiffness_limited = 0;
     world->contact_stats = (lm_contact_stats){0};
     world->find_nanoseconds = world->solve_nanoseconds = 0;
@@ -110,6 +111,11 @@ static void begin(lm_world *world, double h)
         }
         world->stiffness_limited += body->stiffness_limited;
         body->outside_impulse = lm_dvec3_zero();
+        fresh = fresh || body->fresh;
+    }
+    if (fresh) {
+        lmi_mutual_tell(world);
+        LMI_POOL_EACH(&world->bodies, n) { lmi_body_in_step(world, n)->fresh = false; }
     }
     if (beyond) {
         lmi_hertz_tell(world, beyond, beyond_count);

@@ -145,6 +145,7 @@ lm_result lm_world_create(const lm_world_def *def, lm_world **out)
     }
     world->memory = memory;
     world->log = def->log;
+    world->may_overlap = def->may_overlap;
     world->kernels = kernels;
     world->isa = kernels->isa;
     world->gravity = def->gravity;

@@ -151,6 +151,7 @@ typedef struct lmi_body {
     float reached_young;
     double beyond; /* alpha before it was limited to 1 */
     bool told;     /* the log says that this material is beyond what a substep reaches */
+    bool fresh;    /* made since the last step: it may have been put into another (contact/fresh.h) */
 
     lmi_motion motion;
     uint32_t slot;                    /* its own */
@@ -300,6 +301,7 @@ struct lm_world {
     uint32_t contacts;
     uint32_t stiffness_limited;
     lm_dvec3 outside_impulse;
+    bool may_overlap; /* or the log has said that they do (contact/fresh.h) */
     bool has_octrees; /* or has had: else a step need not look for them among all bodies */
 };
 

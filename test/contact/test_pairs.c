@@ -216,12 +216,42 @@ static void workers_find_the_same(void **context)
     assert_true(hash[0] == hash[1]);
 }
 
+/* Without a mesh a body is balls around its particles, those of a lattice with empty places too: outside the distance to the nearest one, but for
+ * what a grid cannot tell; inside, where gaps between them are filled, that deep or deeper. */
+static void balls_are_where_particles_are(void **context)
+{
+    (void)context;
+    uint8_t cells[5 * 3 * 4];
+    for (int n = 0; n < 60; n++) cells[n] = n % 7 != 3;
+    lm_world *world = make_world(0.0);
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    def.lattice.counts[0] = 5, def.lattice.counts[1] = 3, def.lattice.counts[2] = 4;
+    def.lattice.spacing = 0.25f;
+    def.lattice.first = (lm_vec3){-3, 1, 2};
+    lm_body_id made = make_body(world, &def);
+    make_body(world, &def); /* one that is alone needs no solid */
+    const lmi_body *body = lmi_body_at(world, made.slot - 1);
+    const lmi_mould *mould = body->bulk->mould;
+    assert_true(body->place_count > body->particle_count); /* there are empty places */
+    for (uint32_t n = 0; n < 3000; n++) {
+        const double t[3] = {n % 20 / 16.0 - 0.1, n / 20 % 15 / 12.0 - 0.1, n / 300 / 8.0 - 0.1};
+        lm_dvec3 p = dvec(-3 + 1.25 * t[0], 1 + 0.75 * t[1], 2 + t[2]);
+        double least = INFINITY;
+        LMI_PARTICLES_EACH(body, k) { least = fmin(least, dvec_length(dvec_sub(p, dvec_from(body->rest[k])))); }
+        double found = lmi_mould_distance(mould, p), expected = least - mould->radius;
+        if (found > expected + mould->cell || (expected > mould->cell && found < expected - mould->cell))
+            fail_msg("%g in place of %g", found, expected);
+    }
+    lm_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_are_those_of_all),     cmocka_unit_test(bodies_of_one_shape_share),
-        cmocka_unit_test(another_skin_another_mould), cmocka_unit_test(moulds_come_with_a_snapshot),
-        cmocka_unit_test(workers_find_the_same),
+        cmocka_unit_test(pairs_are_those_of_all),        cmocka_unit_test(bodies_of_one_shape_share),
+        cmocka_unit_test(another_skin_another_mould),    cmocka_unit_test(moulds_come_with_a_snapshot),
+        cmocka_unit_test(balls_are_where_particles_are), cmocka_unit_test(workers_find_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

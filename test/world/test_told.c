@@ -92,6 +92,86 @@ static void hertz_out_of_reach(void **context)
     lm_world_destroy(world);
 }
 
+/* Two cubes whose middles are so far apart, turned by a third of a turn about the cube's diagonal (which changes nothing) and put
+ * where the user wanted them before the first step. */
+static void step_pair(lm_world *world, double apart, uint32_t mask)
+{
+    lm_body_id a = add_cube(world, (lm_dvec3){1e5, 0, 0}, mask, 5.0f),
+               b = add_cube(world, (lm_dvec3){1e5, 9, 0}, mask, 5.0f);
+    const lm_pose pose = {{1e5 + apart, 0, 0}, {0.5f, 0.5f, 0.5f, 0.5f}};
+    assert_ok(lm_body_set_pose(world, b, pose, true));
+    steps(world, 2);
+    assert_ok(lm_body_destroy(world, a));
+    assert_ok(lm_body_destroy(world, b));
+}
+
+static void bodies_inside_each_other(void **context)
+{
+    (void)context;
+    lm_world *world = hearing_world();
+    step_pair(world, 1.0, 1); /* they touch */
+    step_pair(world, 0.95, 1);
+    step_pair(world, 0.3, 0); /* they pass through each other */
+    assert_told(0, "");
+    step_pair(world, 0.75, 1);
+    assert_told(1, "bodies 1 and 2 begin inside each other");
+    step_pair(world, 0.3, 1); /* it was said */
+    assert_told(0, "");
+    lm_world_destroy(world);
+}
+
+static void assert_told_of(lm_body_id a, lm_body_id b, lm_world *world)
+{
+    char words[64];
+    steps(world, 2);
+    snprintf(words, sizeof words, "bodies %u and %u begin", a.slot, b.slot);
+    assert_told(1, words);
+    lm_world_destroy(world);
+}
+
+static void those_that_come_later(void **context)
+{
+    (void)context;
+    lm_world *world = hearing_world();
+    lm_body_id a = add_cube(world, (lm_dvec3){0, 0, 0}, 1, 5.0f), b;
+    steps(world, 3);
+    assert_ok(lm_body_clone(world, a, &b)); /* it is where the other is */
+    assert_told_of(a, b, world);
+
+    world = hearing_world();
+    a = add_cube(world, (lm_dvec3){0, 0, 0}, 1, 5.0f);
+    steps(world, 30); /* it has fallen by 1.3 m */
+    b = add_cube(world, (lm_dvec3){0, 0, 0}, 1, 5.0f);
+    steps(world, 1);
+    assert_told(0, "");
+    b = add_cube(world, (lm_dvec3){0.5, -1.3, 0.25}, 1, 5.0f);
+    assert_told_of(a, b, world);
+
+    lm_world_def def = hearing_def();
+    def.may_overlap = true;
+    assert_ok(lm_world_create(&def, &world));
+    add_cube(world, (lm_dvec3){0, 0, 0}, 1, 5.0f);
+    add_cube(world, (lm_dvec3){0.5, 0, 0}, 1, 5.0f);
+    steps(world, 2);
+    assert_told(0, "");
+    lm_world_destroy(world);
+}
+
+static void a_small_one_deep_inside(void **context)
+{
+    (void)context;
+    lm_world *world = hearing_world();
+    lm_body_id a = add_cube(world, (lm_dvec3){0, 0, 0}, 1, 5.0f), b;
+    const uint8_t cells[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    lm_body_def def = lm_body_def_default();
+    def.lattice.cells = cells;
+    def.lattice.counts[0] = def.lattice.counts[1] = def.lattice.counts[2] = 2;
+    def.lattice.spacing = 0.1f;
+    def.pose.position = (lm_dvec3){0.4, 0.4, 0.4}; /* it is 0.2 m wide, in the middle */
+    b = make_body(world, &def);
+    assert_told_of(a, b, world);
+}
+
 static void a_blade_without_area(void **context)
 {
     (void)context;
@@ -200,7 +280,11 @@ static void events_after_the_end(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hertz_out_of_reach), cmocka_unit_test(a_blade_without_area),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hertz_out_of_reach),
+                                       cmocka_unit_test(a_blade_without_area),
+                                       cmocka_unit_test(bodies_inside_each_other),
+                                       cmocka_unit_test(those_that_come_later),
+                                       cmocka_unit_test(a_small_one_deep_inside),
                                        cmocka_unit_test(masks_of_what_is_stacked),
                                        cmocka_unit_test(bodies_that_begin_inside_each_other),
                                        cmocka_unit_test(events_after_the_end)};
