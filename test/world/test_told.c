@@ -172,6 +172,33 @@ static void a_small_one_deep_inside(void **context)
     assert_told_of(a, b, world);
 }
 
+/* Balls and boxes of every sampling: on each other by a hair, and in each other. */
+static void whatever_they_are_made_of(void **context)
+{
+    (void)context;
+    for (int n = 0; n < 2 * SAMPLINGS * SAMPLINGS; n++)
+        for (int deep = 0; deep < 2; deep++) {
+            lm_world *world = hearing_world();
+            thing_def def = thing_default((sampling)(n / 2 % SAMPLINGS));
+            def.material = soft_material(0.5, 0.0);
+            def.material.hertz = 2.0f;
+            def.mask = 1;
+            def.shape = n % 2 ? "box" : "sphere";
+            def.size = (lm_vec3){0.5f, 0.5f, 0.5f};
+            lm_body_id a = thing_make(world, &def);
+            def.kind = (sampling)(n / 2 / SAMPLINGS);
+            def.pose.position = (lm_dvec3){0, deep ? 0.4 : 0.49, 0};
+            lm_body_id b = thing_make(world, &def);
+            if (deep) {
+                assert_told_of(a, b, world);
+                continue;
+            }
+            steps(world, 1);
+            assert_told(0, "");
+            lm_world_destroy(world);
+        }
+}
+
 static void a_blade_without_area(void **context)
 {
     (void)context;
@@ -280,13 +307,11 @@ static void events_after_the_end(void **context)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hertz_out_of_reach),
-                                       cmocka_unit_test(a_blade_without_area),
-                                       cmocka_unit_test(bodies_inside_each_other),
-                                       cmocka_unit_test(those_that_come_later),
-                                       cmocka_unit_test(a_small_one_deep_inside),
-                                       cmocka_unit_test(masks_of_what_is_stacked),
-                                       cmocka_unit_test(bodies_that_begin_inside_each_other),
-                                       cmocka_unit_test(events_after_the_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hertz_out_of_reach),       cmocka_unit_test(a_blade_without_area),
+        cmocka_unit_test(bodies_inside_each_other), cmocka_unit_test(those_that_come_later),
+        cmocka_unit_test(a_small_one_deep_inside),  cmocka_unit_test(whatever_they_are_made_of),
+        cmocka_unit_test(masks_of_what_is_stacked), cmocka_unit_test(bodies_that_begin_inside_each_other),
+        cmocka_unit_test(events_after_the_end)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
