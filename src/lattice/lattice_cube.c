@@ -328,56 +328,119 @@ static void take_connected(const lmi_lattice *l, lmi_lattice_cube *c, cube_bits 
     }
 }
 
-/* The farthest corner that has all of `open` in an octant between the middle and itself; false where there is none. */
-static bool find_farthest(const lmi_lattice *l, cube_bits open, uint32_t octant, int32_t at[3])
+/* Those of `open` in a part of an octant of the cube: the smallest box around them. False where there are none. */
+static bool find_open(cube_bits open, const box *part, box *found)
 {
-    const int32_t w = (int32_t)l->width;
-    const uint32_t bits = octant & 1 ? ~0u << w : (2u << w) - 1;
-    int32_t low[3] = {2 * w, 2 * w, 2 * w}, high[3] = {0, 0, 0};
-    bool any = false;
-    for (int32_t z = octant & 4 ? w : 0; z <= (octant & 4 ? 2 * w : w); z++) {
-        for (int32_t y = octant & 2 ? w : 0; y <= (octant & 2 ? 2 * w : w); y++) {
+    const uint32_t bits = (1u << part->high[0]) - (1u << part->low[0]);
+    uint32_t any = 0;
+    *found = (box){{SIDE, SIDE, SIDE}, {0, 0, 0}};
+    for (int32_t z = part->low[2]; z < part->high[2]; z++) {
+        for (int32_t y = part->low[1]; y < part->high[1]; y++) {
             const uint32_t here = open[z][y] & bits;
             if (here) {
-                const int32_t first[3] = {lmi_low_bit(here), y, z}, last[3] = {lmi_high_bit(here), y, z};
-                for (int a = 0; a < 3; a++) {
-                    low[a] = first[a] < low[a] ? first[a] : low[a];
-                    high[a] = last[a] > high[a] ? last[a] : high[a];
-                }
-                any = true;
+                any |= here;
+                found->low[1] = y < found->low[1] ? y : found->low[1];
+                found->high[1] = y >= found->high[1] ? y + 1 : found->high[1];
+                found->low[2] = z < found->low[2] ? z : found->low[2];
+                found->high[2] = z + 1;
             }
         }
     }
-    for (int a = 0; a < 3; a++) {
-        at[a] = octant >> a & 1 ? high[a] : low[a];
+    if (any) {
+        found->low[0] = lmi_low_bit(any);
+        found->high[0] = lmi_high_bit(any) + 1;
     }
-    return any;
+    return any != 0;
 }
 
-/* All that are open in an octant at once, as far as they are connected inside the smallest of their boxes; then one by one. */
-static void search(const lmi_lattice *l, lmi_lattice_cube *c, cube_bits open)
+/* The corner of a part of an octant that is nearest to the middle, or farthest from it. */
+static void end_of(int32_t w, const box *part, bool nearest, int32_t at[3])
+{
+    for (int a = 0; a < 3; a++) {
+        const bool above = part->low[a] >= w;
+        at[a] = above == nearest ? part->low[a] : part->high[a] - 1;
+    }
+}
+
+/* Those of `open` in a part of an octant are no members if they are not connected with the middle inside the box of the nearest corner: it
+ * has the boxes of all of them in it. */
+static void drop_unconnected(const lmi_lattice *l, const lmi_lattice_cube *c, cube_bits open, const box *part)
 {
     int32_t at[3];
-    for (uint32_t octant = 0; !c->torn_beside && octant < 8; octant++) {
-        if (find_farthest(l, open, octant, at)) {
-            take_connected(l, c, open, at);
+    end_of((int32_t)l->width, part, true, at);
+    const box common = common_box((int32_t)l->width, at);
+    const uint32_t bits = (1u << part->high[0]) - (1u << part->low[0]);
+    cube_bits found;
+    flood(l, c, &common, open, part, found);
+    for (int32_t z = part->low[2]; z < part->high[2]; z++) {
+        for (int32_t y = part->low[1]; y < part->high[1]; y++) {
+            open[z][y] &= found[z][y] | ~bits;
         }
     }
+}
+
+/* Decides all that are open in a part of an octant: members are those that are connected inside the box of the farthest of them, which all of
+ * their boxes have in them. Where neither end decides them, by halves. */
+static void search_part(const lmi_lattice *l, lmi_lattice_cube *c, cube_bits open, const box *part)
+{
+    box left;
+    int32_t at[3];
+    if (!find_open(open, part, &left)) {
+        return;
+    }
+    end_of((int32_t)l->width, &left, false, at);
+    take_connected(l, c, open, at);
+    if (!find_open(open, part, &left)) {
+        return;
+    }
+    drop_unconnected(l, c, open, &left);
+    if (!find_open(open, part, &left)) {
+        return;
+    }
+    int longest = 0;
+    for (int a = 1; a < 3; a++) {
+        longest = left.high[a] - left.low[a] > left.high[longest] - left.low[longest] ? a : longest;
+    }
+    box half = left;
+    half.high[longest] = left.low[longest] + (left.high[longest] - left.low[longest] + 1) / 2;
+    left.low[longest] = half.high[longest];
+    search_part(l, c, open, &half);
+    search_part(l, c, open, &left);
+}
+
+/* Beside broken links: one by one, but those whose boxes are torn. */
+static void search_torn(const lmi_lattice *l, lmi_lattice_cube *c, cube_bits open)
+{
     for (int32_t z = 0; z <= 2 * (int32_t)l->width; z++) {
         for (int32_t y = 0; y <= 2 * (int32_t)l->width; y++) {
-            for (uint32_t left = open[z][y]; left; left = open[z][y]) {
+            for (uint32_t left = open[z][y]; left; left &= left - 1) {
                 const int32_t one[3] = {lmi_low_bit(left), y, z};
                 const box common = common_box((int32_t)l->width, one);
-                if (!c->torn_beside) {
-                    take_connected(l, c, open, one);
-                } else if (!is_torn(c, &common)) {
+                if (!is_torn(c, &common)) {
                     cube_bits alone = {{0}};
                     alone[z][y] = 1u << one[0];
                     take_connected(l, c, alone, one);
                 }
-                open[z][y] &= ~(1u << one[0]);
             }
         }
+    }
+}
+
+/* Decides all that are open. */
+static void search(const lmi_lattice *l, lmi_lattice_cube *c, cube_bits open)
+{
+    const int32_t w = (int32_t)l->width;
+    if (c->torn_beside) {
+        search_torn(l, c, open);
+        return;
+    }
+    for (uint32_t octant = 0; octant < 8; octant++) {
+        box part;
+        for (int a = 0; a < 3; a++) {
+            part.low[a] = octant >> a & 1 ? w : 0;
+            part.high[a] = octant >> a & 1 ? 2 * w + 1 : w + 1;
+        }
+        search_part(l, c, open, &part);
     }
 }
 
