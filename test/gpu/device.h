@@ -42,9 +42,13 @@ static inline lm_world *world_on(const char *device, uint32_t substeps, lines *l
     return world;
 }
 
-/* Where there is none the test fails, unless LIMBER_ALLOW_NO_DEVICE says that this machine need not have one. */
+/* Where there is none the test fails, unless LIMBER_ALLOW_NO_DEVICE says that this machine need not have one, or the library was built without
+ * OpenCL. */
 static inline bool has_device(void)
 {
+#ifdef LIMBER_NO_DEVICES
+    return false;
+#endif
     lm_device_info devices[16];
     uint32_t count = lm_device_list(devices, 16);
     for (uint32_t n = 0; n < count && n < 16; n++)
