@@ -244,7 +244,7 @@ static void cut_many(mesh m, uint64_t seed, uint32_t cuts, bool small)
 static void stays_closed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= test_tries(12, 2); seed++) {
         cut_many(make_torus(24), seed, 6, false);
         cut_many(make_torus(24), seed, 10, true);
         cut_many(make_block(), seed, 6, false);

@@ -262,7 +262,8 @@ static void chains_hang_still(void **context)
         double hertz;
     } chains[] = {{20, 60.0}, {20, 0.0}, {100, 0.0}};
     for (int n = 0; n < 3; n++) {
-        double drift, apart, speed, seconds = chains[n].links == 20 ? (test_is_long() ? 60.0 : 10.0) : 3.0;
+        double drift, apart, speed,
+            seconds = chains[n].links == 20 ? (test_is_long() ? 60.0 : test_tries(10, 1)) : test_tries(3, 1);
         hang_chain(chains[n].links, chains[n].hertz, seconds, &drift, &apart, &speed);
         print_message("chain of %d at %g Hz: drift %g m, apart %g m, speed %g m/s\n", chains[n].links, chains[n].hertz,
                       drift, apart, speed);

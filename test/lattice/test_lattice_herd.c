@@ -185,7 +185,7 @@ static void herds_may_change(void **state)
     assert_ok(lm_body_set_material(p.together, p.in_herd[6], &material));
     assert_ok(lm_body_set_material(p.alone[6], p.in_own[6], &material));
     step_worlds(&p, 3);
-    assert_in_range(herded(p.together), 16, 21);
+    assert_in_range(herded(p.together), 16, 22); /* at most all but the one that flows */
     assert_same(&p);
     worlds_free(&p);
     free(c.is);

@@ -189,7 +189,7 @@ static void push_apart(lm_world *world, lm_body_id body)
 static void cuts_cross(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= test_tries(12, 2); seed++) {
         random_state random = {seed};
         lm_world *world = new_world(1, LM_ISA_BEST);
         lm_body_id body = make_ball(world, 0.07f, false);

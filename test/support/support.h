@@ -154,4 +154,15 @@ lm_quat quaternion(ref_vec w);
 /* Whether all variants are to be tried, as `make test-long` does (LIMBER_TEST_LONG=1); else those that `make test` has time for. */
 static inline bool test_is_long(void) { return getenv("LIMBER_TEST_LONG") != NULL; }
 
+/* How much of something to try: less under the sanitizers, where it takes twenty times as long and passes over the same lines. */
+static inline uint32_t test_tries(uint32_t all, uint32_t sanitized)
+{
+#ifdef LIMBER_SANITIZED
+    return test_is_long() ? all : sanitized;
+#else
+    (void)sanitized;
+    return all;
+#endif
+}
+
 #endif
