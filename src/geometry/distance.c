@@ -45,8 +45,10 @@ static lm_dvec3 nearest_on(lm_dvec3 p, lm_dvec3 a, lm_dvec3 b, lm_dvec3 c)
 
 typedef struct maker {
     lmi_nodes *grid;
-    lm_dvec3 *nearest; /* point of the surface, or NaN-free far value while unknown */
+    lm_dvec3 *nearest; /* of nodes near a triangle: the nearest point of the surface */
+    uint32_t *source;  /* the node whose nearest point is the nearest here too, as far as is known */
     double *best;      /* distance to it, or infinite */
+    int8_t *changed;   /* the pass of spread_nearest that found that; -1 before it */
     uint8_t *crossed;  /* bits 0..2: the edge to the next node along x, y, z crosses a triangle */
     uint8_t *outside;
     uint32_t *queue;
@@ -83,6 +85,9 @@ static bool crosses(lm_dvec3 p, int axis, double cell, const lm_dvec3 corner[3],
     return true;
 }
 
+/* On bounds that only save work, for what rounding may do to them. */
+#define SPARE 1.01
+
 /* Distances of the nodes around a triangle, and the edges that it crosses. */
 static void add_triangle(maker *m, const lm_dvec3 corner[3])
 {
@@ -93,6 +98,10 @@ static void add_triangle(maker *m, const lm_dvec3 corner[3])
     }
     uint32_t from[3], to[3];
     double band = 1.5 * g->cell, c[3][3];
+    const lm_dvec3 middle = dvec_scale(dvec_add(corner[0], dvec_add(corner[1], corner[2])), 1.0 / 3.0);
+    const double radius =
+        SPARE * lmi_max(dvec_length(dvec_sub(corner[0], middle)),
+                        lmi_max(dvec_length(dvec_sub(corner[1], middle)), dvec_length(dvec_sub(corner[2], middle))));
     for (int k = 0; k < 3; k++) {
         c[k][0] = corner[k].x, c[k][1] = corner[k].y, c[k][2] = corner[k].z;
     }
@@ -104,11 +113,17 @@ static void add_triangle(maker *m, const lm_dvec3 corner[3])
         for (uint32_t y = from[1]; y <= to[1]; y++) {
             for (uint32_t x = from[0]; x <= to[0]; x++) {
                 size_t at = node_at(g, x, y, z);
-                lm_dvec3 p = position_of(g, x, y, z), near = nearest_on(p, corner[0], corner[1], corner[2]);
+                lm_dvec3 p = position_of(g, x, y, z), off = dvec_sub(p, middle);
+                double within = SPARE * lmi_max(m->best[at], g->cell) + radius;
+                if (dvec_dot(off, off) > within * within) {
+                    continue; /* no point of it is nearer, and no edge of the node crosses it */
+                }
+                lm_dvec3 near = nearest_on(p, corner[0], corner[1], corner[2]);
                 double distance = dvec_length(dvec_sub(near, p));
                 if (distance < m->best[at]) {
                     m->best[at] = distance;
                     m->nearest[at] = near;
+                    m->source[at] = (uint32_t)at;
                 }
                 for (int a = 0; a < 3 && distance <= g->cell * 1.001; a++) {
                     m->crossed[at] |= (uint8_t)(crosses(p, a, g->cell, corner, area) << a);
@@ -155,30 +170,51 @@ static void flood(maker *m)
     }
 }
 
-/* Nodes without a nearest point take the best of their neighbours', in sweeps along every diagonal. */
+/* Cells by which a point may be nearer one cell on, with some to spare. */
+#define NEARER 1.001
+
+/* What a node makes of the nearest point that its neighbour at `other` knows, in a pass of spread_nearest. */
+static inline void take_nearest(maker *m, size_t at, lm_dvec3 p, size_t other, int pass)
+{
+    if (m->source[other] == m->source[at] || m->best[other] - NEARER * m->grid->cell > m->best[at]) {
+        return;
+    }
+    double distance = dvec_length(dvec_sub(m->nearest[m->source[other]], p));
+    if (distance < m->best[at]) {
+        m->best[at] = distance;
+        m->source[at] = m->source[other];
+        m->changed[at] = (int8_t)pass;
+    }
+}
+
+/* Nodes take the best of their neighbours', in sweeps along every diagonal, twice; of a neighbour only what is new since they asked it. */
 static void spread_nearest(maker *m)
 {
     const lmi_nodes *g = m->grid;
+    const size_t plane = (size_t)g->n[0] * g->n[1];
     for (int pass = 0; pass < 16; pass++) {
+        int asked[3]; /* the last pass that went the same way along an axis */
+        for (int a = 0; a < 3; a++) {
+            asked[a] = pass - 1;
+            while (asked[a] >= 0 && (asked[a] ^ pass) >> a & 1) {
+                asked[a]--;
+            }
+            asked[a] = asked[a] < 0 ? -2 : asked[a];
+        }
         for (uint32_t k = 0; k < g->n[2]; k++) {
+            const uint32_t z = pass & 4 ? g->n[2] - 1 - k : k;
             for (uint32_t j = 0; j < g->n[1]; j++) {
+                const uint32_t y = pass & 2 ? g->n[1] - 1 - j : j;
                 for (uint32_t i = 0; i < g->n[0]; i++) {
-                    uint32_t x = pass & 1 ? g->n[0] - 1 - i : i, y = pass & 2 ? g->n[1] - 1 - j : j;
-                    uint32_t z = pass & 4 ? g->n[2] - 1 - k : k;
-                    size_t at = node_at(g, x, y, z);
-                    lm_dvec3 p = position_of(g, x, y, z);
-                    uint32_t before[3] = {pass & 1 ? x + 1 : x - 1, pass & 2 ? y + 1 : y - 1, pass & 4 ? z + 1 : z - 1};
+                    const uint32_t x = pass & 1 ? g->n[0] - 1 - i : i;
+                    const size_t at = node_at(g, x, y, z);
+                    const lm_dvec3 p = position_of(g, x, y, z);
+                    const size_t other[3] = {pass & 1 ? at + 1 : at - 1, pass & 2 ? at + g->n[0] : at - g->n[0],
+                                             pass & 4 ? at + plane : at - plane};
+                    const bool there[3] = {i > 0, j > 0, k > 0};
                     for (int a = 0; a < 3; a++) {
-                        if (before[a] >= g->n[a]) { /* also below 0, as it wraps */
-                            continue;
-                        }
-                        size_t other =
-                            node_at(g, a == 0 ? before[0] : x, a == 1 ? before[1] : y, a == 2 ? before[2] : z);
-                        double distance =
-                            m->best[other] < INFINITY ? dvec_length(dvec_sub(m->nearest[other], p)) : INFINITY;
-                        if (distance < m->best[at]) {
-                            m->best[at] = distance;
-                            m->nearest[at] = m->nearest[other];
+                        if (there[a] && m->changed[other[a]] > asked[a]) {
+                            take_nearest(m, at, p, other[a], pass);
                         }
                     }
                 }
@@ -191,6 +227,8 @@ static void measure(maker *m, const lmi_touch_mesh *mesh, size_t nodes)
 {
     for (size_t n = 0; n < nodes; n++) {
         m->best[n] = INFINITY;
+        m->source[n] = LMI_NONE;
+        m->changed[n] = -1;
     }
     for (uint32_t t = 0; t < mesh->triangle_count; t++) {
         lm_dvec3 corner[3];
@@ -216,15 +254,19 @@ bool lmi_distance_mesh(lmi_memory *memory, const lmi_touch_mesh *mesh, lmi_nodes
     size_t nodes = (size_t)grid->n[0] * grid->n[1] * grid->n[2];
     maker m = {.grid = grid,
                .nearest = lmi_allocate(memory, nodes, sizeof *m.nearest),
+               .source = lmi_allocate(memory, nodes, sizeof *m.source),
+               .changed = lmi_allocate(memory, nodes, sizeof *m.changed),
                .best = lmi_allocate(memory, nodes, sizeof *m.best),
                .crossed = lmi_allocate(memory, nodes, sizeof *m.crossed),
                .outside = lmi_allocate(memory, nodes, sizeof *m.outside),
                .queue = lmi_allocate(memory, nodes, sizeof *m.queue)};
-    bool ok = m.nearest && m.best && m.crossed && m.outside && m.queue;
+    bool ok = m.nearest && m.source && m.changed && m.best && m.crossed && m.outside && m.queue;
     if (ok) {
         measure(&m, mesh, nodes);
     }
     lmi_release(memory, m.nearest, nodes, sizeof *m.nearest);
+    lmi_release(memory, m.source, nodes, sizeof *m.source);
+    lmi_release(memory, m.changed, nodes, sizeof *m.changed);
     lmi_release(memory, m.best, nodes, sizeof *m.best);
     lmi_release(memory, m.crossed, nodes, sizeof *m.crossed);
     lmi_release(memory, m.outside, nodes, sizeof *m.outside);
@@ -245,6 +287,7 @@ typedef struct sources {
     ball *balls;
     uint32_t *ball_of; /* [nodes] or LMI_NONE */
     float *value;      /* [nodes] */
+    float nearer;      /* metres by which a ball may be nearer at the next node */
 } sources;
 
 static void offer(const sources *s, size_t node, const float p[3], uint32_t candidate)
@@ -258,36 +301,51 @@ static void offer(const sources *s, size_t node, const float p[3], uint32_t cand
     }
 }
 
-/* A node takes what its 26 neighbours know, those before it or those behind it. */
-static void take(const sources *s, uint32_t x, uint32_t y, uint32_t z, int way)
+/* A node takes what a neighbour knows. A ball is nearer here than there by no more than the two are apart. */
+static inline void take(const sources *s, size_t node, const float p[3], size_t other)
 {
-    const lmi_nodes *g = s->grid;
-    lm_vec3 at = vec_from(position_of(g, x, y, z));
-    const float p[3] = {at.x, at.y, at.z};
-    size_t node = node_at(g, x, y, z);
-    for (int n = 0; n < 13; n++) {
-        int64_t i = (int64_t)x + way * (n % 3 - 1), j = (int64_t)y + way * (n / 3 % 3 - 1),
-                k = (int64_t)z + way * (n / 9 - 1);
-        if (i < 0 || j < 0 || k < 0 || i >= g->n[0] || j >= g->n[1] || k >= g->n[2]) {
-            continue;
-        }
-        uint32_t candidate = s->ball_of[node_at(g, (uint32_t)i, (uint32_t)j, (uint32_t)k)];
-        if (candidate != LMI_NONE && candidate != s->ball_of[node]) {
-            offer(s, node, p, candidate);
-        }
+    const uint32_t candidate = s->ball_of[other];
+    if (candidate != LMI_NONE && candidate != s->ball_of[node] && s->value[other] - s->nearer < s->value[node]) {
+        offer(s, node, p, candidate);
     }
 }
+
+/* The neighbours that come before a node on the way there; on the way back those behind it come first. */
+#define BEFORE 13
+static const int8_t before_node[BEFORE][3] = {{-1, -1, -1}, {0, -1, -1}, {1, -1, -1}, {-1, 0, -1}, {0, 0, -1},
+                                              {1, 0, -1},   {-1, 1, -1}, {0, 1, -1},  {1, 1, -1},  {-1, -1, 0},
+                                              {0, -1, 0},   {1, -1, 0},  {-1, 0, 0}};
 
 /* Passes balls on from node to node, there and back, twice: then every node has the nearest, or one that is hardly further. */
 static void pass_on(const sources *s)
 {
-    const uint32_t *n = s->grid->n;
+    const lmi_nodes *g = s->grid;
+    const uint32_t *n = g->n;
     for (int round = 0; round < 4; round++) {
-        bool back = round & 1;
+        const bool back = round & 1;
+        const int way = back ? -1 : 1;
+        ptrdiff_t step[BEFORE];
+        for (int b = 0; b < BEFORE; b++) {
+            step[b] = way * (((ptrdiff_t)before_node[b][2] * n[1] + before_node[b][1]) * n[0] + before_node[b][0]);
+        }
         for (uint32_t k = 0; k < n[2]; k++) {
+            const uint32_t z = back ? n[2] - 1 - k : k;
             for (uint32_t j = 0; j < n[1]; j++) {
+                const uint32_t y = back ? n[1] - 1 - j : j;
+                const bool in_row = j > 0 && j + 1 < n[1] && k > 0;
                 for (uint32_t i = 0; i < n[0]; i++) {
-                    take(s, back ? n[0] - 1 - i : i, back ? n[1] - 1 - j : j, back ? n[2] - 1 - k : k, back ? -1 : 1);
+                    const uint32_t x = back ? n[0] - 1 - i : i;
+                    const size_t node = node_at(g, x, y, z);
+                    const lm_vec3 at = vec_from(position_of(g, x, y, z));
+                    const float p[3] = {at.x, at.y, at.z};
+                    const bool inner = in_row && i > 0 && i + 1 < n[0];
+                    for (int b = 0; b < BEFORE; b++) {
+                        const int8_t *d = before_node[b];
+                        if (inner ||
+                            (i + (uint32_t)d[0] < n[0] && j + (uint32_t)d[1] < n[1] && k + (uint32_t)d[2] < n[2])) {
+                            take(s, node, p, (size_t)((ptrdiff_t)node + step[b])); /* below 0 wraps */
+                        }
+                    }
                 }
             }
         }
@@ -367,7 +425,8 @@ bool lmi_distance_balls(lmi_memory *memory, const lm_vec3 *points, uint32_t coun
     sources s = {.grid = g,
                  .balls = lmi_allocate(memory, most, sizeof *s.balls),
                  .ball_of = lmi_allocate(memory, nodes, sizeof *s.ball_of),
-                 .value = lmi_allocate(memory, nodes, sizeof *s.value)};
+                 .value = lmi_allocate(memory, nodes, sizeof *s.value),
+                 .nearer = (float)(2.0 * g->cell)};
     bool ok = m.crossed && m.outside && m.queue && s.balls && s.ball_of && s.value;
     if (ok) {
         forget(&s, nodes);
