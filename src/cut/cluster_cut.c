@@ -432,6 +432,8 @@ static void put_in_place(cutter *c)
 {
     lm_world *world = c->world;
     lmi_body *body = c->body, old = *body;
+    c->made.lineage = old.lineage;
+    old.lineage = NULL;
     *body = c->made;
     memset(&c->made, 0, sizeof c->made);
     lmi_body_is_dirty(world, body);

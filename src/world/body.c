@@ -14,6 +14,7 @@
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "skin/lineage.h"
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 #include "skin/slit.h"
@@ -257,6 +258,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_body_free_bulk(world, body);
     lmi_fracture_free(world, body);
     lmi_slit_free(world, body->slit);
+    lmi_lineage_free(world, body->lineage);
     lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
@@ -276,6 +278,7 @@ void lmi_body_forget_arrays(lmi_body *body)
     body->surface = NULL;
     body->cubes = NULL;
     body->grain = NULL;
+    body->lineage = NULL;
     body->ready = NULL;
     memset(&body->skin, 0, sizeof body->skin);
     memset(&body->touch, 0, sizeof body->touch);
