@@ -3,6 +3,7 @@
  */
 #include "cut/piece.h"
 #include "base/hash.h"
+#include "cut/grain.h"
 #include "skin/skin.h"
 #include "world/body.h"
 #include "world/solids.h"
@@ -98,6 +99,38 @@ static void fill_cloud(lmi_piece *p)
     }
 }
 
+/* What is connected in it: several pieces, or one that a blade ends in. The skin is there, and is not made from it. */
+static bool make_grain(lmi_piece *p)
+{
+    const lmi_grain *old = p->from->grain;
+    lmi_memory *memory = &p->world->memory;
+    lmi_grain *g = lmi_allocate(memory, 1, sizeof *g);
+    p->to->grain = g;
+    if (!g) {
+        return false;
+    }
+    g->particle_count = p->count;
+    g->region_count = g->origin_count = p->to->region_count;
+    g->origin = lmi_allocate(memory, g->region_count, sizeof *g->origin);
+    for (uint32_t n = 0; n < old->bond_count; n++) {
+        g->bond_count += lmi_piece_has(p, old->bonds[n].a) && lmi_piece_has(p, old->bonds[n].b);
+    }
+    g->bonds = lmi_allocate(memory, g->bond_count, sizeof *g->bonds);
+    if (!g->origin || !g->bonds) {
+        return false;
+    }
+    for (uint32_t r = 0; r < g->region_count; r++) {
+        g->origin[r] = r;
+    }
+    for (uint32_t n = 0, count = 0; n < old->bond_count; n++) {
+        const lmi_bond *bond = &old->bonds[n];
+        if (lmi_piece_has(p, bond->a) && lmi_piece_has(p, bond->b)) {
+            g->bonds[count++] = (lmi_bond){p->now[bond->a], p->now[bond->b], bond->cut};
+        }
+    }
+    return lmi_grain_derive(p->world, g, p->to);
+}
+
 static lm_result make_cloud(lmi_piece *p)
 {
     count_cloud(p);
@@ -108,6 +141,7 @@ static lm_result make_cloud(lmi_piece *p)
     }
     if (ok) {
         fill_cloud(p);
+        ok = !p->from->grain || make_grain(p);
     }
     return ok ? LM_OK : LM_ERROR_MEMORY;
 }
@@ -203,6 +237,10 @@ lm_result lmi_piece_make(lmi_piece *p)
     begin(p);
     p->now = lmi_allocate(memory, places, sizeof *p->now);
     p->region = lmi_allocate(memory, regions, sizeof *p->region);
+    if (p->now && p->region) {
+        memset(p->now, 0xff, places * sizeof *p->now);
+        memset(p->region, 0xff, regions * sizeof *p->region);
+    }
     lm_result result = !p->now || !p->region ? LM_ERROR_MEMORY
                        : p->from->lattice    ? lmi_piece_lattice(p)
                        : p->from->octree     ? lmi_piece_octree(p)

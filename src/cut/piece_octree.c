@@ -111,9 +111,6 @@ lm_result lmi_piece_octree(lmi_piece *p)
             return LM_ERROR_MEMORY;
         }
     }
-    for (uint32_t n = 0; n < p->from->particle_count; n++) {
-        p->now[n] = p->region[n] = LMI_NONE;
-    }
     for (uint32_t leaf = 0; leaf < to->particle_count; leaf++) {
         const lmi_octree *t = &to->octree->tree;
         const uint32_t before = leaf_before(p, t, &t->nodes[t->leaves[leaf]])->leaf, was = p->from->place[before];

@@ -302,7 +302,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         fault = "the skin of a lattice rides on particles";
     }
     if (!fault && known->grain && !known->grain->shell) {
-        fault = "clusters that were cut without a skin cannot be given one";
+        fault = "clusters that were cut without a skin, or split off, cannot be given one";
     }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);

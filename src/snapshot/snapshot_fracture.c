@@ -170,7 +170,9 @@ static void visit_grain(archive *a, lm_world *world, lmi_body *body, lmi_grain *
     visit_bonds(a, world, g);
     visit_origins(a, world, g);
     visit_whole_skin(a, world, g);
-    refuse_if(a, !lmi_lineage_fits(body, &g->whole));
+    const bool given = body->skin.vertex_count > 0; /* it came with its skin; else that is made from what follows */
+    refuse_if(a, a->mode == LOAD && given && (g->whole.vertex_count > 0 || !body->lineage));
+    refuse_if(a, !given && !lmi_lineage_fits(body, &g->whole));
     if (ok(a) && g->whole.vertex_count) {
         visit_inside(a, world, g);
     }
@@ -192,7 +194,6 @@ void lmi_visit_grains(archive *a, lm_world *world)
         if (!has || !ok(a)) {
             continue;
         }
-        refuse_if(a, body->skin.vertex_count > 0 && a->mode == LOAD); /* it is made from what follows */
         if (a->mode == LOAD && ok(a)) {
             body->grain = lmi_allocate(&world->memory, 1, sizeof *body->grain);
             a->out_of_memory = !body->grain;

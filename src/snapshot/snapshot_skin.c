@@ -2,6 +2,7 @@
  * Skins in snapshots, as they were given: of bodies, of what was cut, and of what broke. How a skin that is cut looks follows from that.
  */
 #include "cluster/embed.h"
+#include "cut/grain.h"
 #include "fracture/fracture.h"
 #include "skin/lineage.h"
 #include "skin/skin.h"
@@ -179,7 +180,7 @@ void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
         skin = &body->slit->whole;
     }
     lmi_skin none = {0};
-    if (body->grain) { /* it follows from what the grain keeps */
+    if (body->grain && body->grain->shell) { /* it follows from what the grain keeps */
         skin = &none;
     }
     lmi_visit_skin_counts(a, skin);

@@ -765,7 +765,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             make_regions(body, weights);
         }
         ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body) &&
-             (!body->grain || lmi_grain_skin(world, body, &body->skin));
+             (!body->grain || !body->grain->shell || lmi_grain_skin(world, body, &body->skin));
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);
