@@ -1945,8 +1945,8 @@ LM_API lm_result lm_body_drop_pieces(lm_world *world, lm_body_id body, const lm_
 
 /* Something that left a body. */
 typedef struct lm_split {
-    lm_body_id from;
-    lm_body_id to; /* {0, 0}: it was dropped */
+    lm_body_id body; /* that it left */
+    lm_body_id made; /* the body that it is now; {0, 0}: it was dropped */
     uint32_t particles;
     float mass, volume;
     lm_dvec3 centre; /* of mass, world */

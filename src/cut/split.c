@@ -447,8 +447,8 @@ static void tell(const splitter *s, const lmi_body *body, lm_body_id from)
         const float *x = body->x + (size_t)n * 4;
         centre = dvec_add(centre, dvec_scale(dvec(x[0], x[1], x[2]), body->mass[n] / body->total_mass));
     }
-    world->splits[world->split_count++] = (lm_split){.from = from,
-                                                     .to = {to.slot, to.generation},
+    world->splits[world->split_count++] = (lm_split){.body = from,
+                                                     .made = {to.slot, to.generation},
                                                      .particles = body->particle_count,
                                                      .mass = (float)body->total_mass,
                                                      .volume = (float)body->volume,
@@ -726,7 +726,7 @@ lm_result lm_body_drop_pieces(lm_world *world, lm_body_id id, const lm_piece_lim
     lmi_release(memory, of, count, sizeof *of);
     if (result == LM_OK && gone) {
         lm_body_destroy(world, dust);
-        world->splits[world->split_count - 1].to = (lm_body_id){0, 0};
+        world->splits[world->split_count - 1].made = (lm_body_id){0, 0};
     }
     if (result == LM_OK) {
         *dropped = sum;

@@ -410,6 +410,12 @@ lm_result lmi_fracture_remake(lm_world *world, lmi_body *body, const lmi_lattice
     }
     lmi_fracture_find_deep(body);
     lmi_lattice_find_chips(&body->lattice->shape, f->chips);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        if (f->chips[n] == LMI_LATTICE_NONE) { /* so many corners are absent that it hangs on nothing */
+            return LM_ERROR_ARGUMENT;
+        }
+    }
     for (uint32_t n = 0; n < count; n++) {
         f->links_hash += lmi_fracture_link_hash(links[n]);
         if (f->chips[links[n].particle] == f->chips[lmi_lattice_link_end(&body->lattice->shape, links[n])]) {
