@@ -544,6 +544,33 @@ static void pieces_are_cut_again(void **state)
     }
 }
 
+/* Two halves, one on the other: they touch each other as other bodies do. */
+static void pieces_rest_on_each_other(void **state)
+{
+    (void)state;
+    static const int kinds[] = {FINE, TETS, OCTREE, BROKEN};
+    for (int k = 0; k < 4; k++) {
+        lm_world *world = make_world(-9.81);
+        lm_collider_def ground = lm_collider_def_default();
+        lm_collider_id plane;
+        lm_body_id made[MOST];
+        uint32_t count;
+        assert_ok(lm_collider_create(world, &ground, &plane));
+        const lm_body_id body = add_box(world, kinds[k], (lm_dvec3){0, 0.26, 0}, UINT32_MAX);
+        const lm_vec3 still = {0, 0, 0}, normal = {0.05f, 1, 0.02f};
+        assert_ok(lm_body_set_velocity(world, body, still, still));
+        assert_ok(lm_body_slice(world, body, (lm_dvec3){0, 0.26, 0}, normal, 1, 0.0f, NULL));
+        assert_ok(lm_body_split(world, body, NULL, made, MOST, &count));
+        assert_int_equal(count, 1);
+        steps(world, 120);
+        const double a = info_of(world, body).centre.y, b = info_of(world, made[0]).centre.y;
+        assert_at_most(0.18, fabs(a - b));
+        assert_at_most(0.04, fmin(a, b));
+        assert_reloads(world, 3);
+        lm_world_destroy(world);
+    }
+}
+
 /* --- the same on all threads and instruction sets --- */
 
 static void one_hash(void **state)
@@ -708,6 +735,7 @@ int main(void)
         cmocka_unit_test(joints_go_along),
         cmocka_unit_test(dust_is_accounted_for),
         cmocka_unit_test(pieces_are_cut_again),
+        cmocka_unit_test(pieces_rest_on_each_other),
         cmocka_unit_test(one_hash),
         cmocka_unit_test(failures_lose_nothing),
         cmocka_unit_test(refuses_nonsense),
