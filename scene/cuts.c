@@ -117,6 +117,55 @@ static lm_result stamp_out(lm_world *world, lm_body_id body, const scene_stamp *
     return lm_body_cut(world, body, &blade, NULL);
 }
 
+static lm_result push_apart(lm_world *world, const lm_body_id *bodies, uint32_t count, double speed)
+{
+    lm_dvec3 middle = {0.0, 0.0, 0.0};
+    double mass = 0.0;
+    lm_body_info info;
+    lm_result result = LM_OK;
+    for (uint32_t n = 0; n < count && result == LM_OK; n++) {
+        result = lm_body_get_info(world, bodies[n], &info);
+        middle = (lm_dvec3){middle.x + info.mass * info.centre.x, middle.y + info.mass * info.centre.y,
+                            middle.z + info.mass * info.centre.z};
+        mass += (double)info.mass;
+    }
+    for (uint32_t n = 0; n < count && result == LM_OK; n++) {
+        result = lm_body_get_info(world, bodies[n], &info);
+        const lm_dvec3 way = {info.centre.x - middle.x / mass, info.centre.y - middle.y / mass,
+                              info.centre.z - middle.z / mass};
+        const double length = vector_length(way), by = length > 0.0 ? speed * (double)info.mass / length : 0.0;
+        const lm_dvec3 impulse = {by * way.x, by * way.y, by * way.z};
+        result = result == LM_OK ? lm_body_add_impulse(world, bodies[n], vector_narrow(impulse), info.centre) : result;
+    }
+    return result;
+}
+
+static lm_result split_apart(lm_world *world, lm_body_id body, const scene_split *split)
+{
+    lm_piece_limits limits = lm_piece_limits_default();
+    limits.least_mass = (float)split->least_mass;
+    limits.least_volume = (float)split->least_volume;
+    limits.most = split->most;
+    lm_body_info info;
+    uint32_t count = 0;
+    lm_result result = lm_body_drop_pieces(world, body, &limits, NULL);
+    result = result == LM_OK ? lm_body_get_info(world, body, &info) : result;
+    if (result != LM_OK) {
+        return result;
+    }
+    lm_body_id *bodies = calloc((size_t)info.pieces + 1, sizeof *bodies);
+    if (bodies == NULL) {
+        return LM_ERROR_MEMORY;
+    }
+    bodies[0] = body;
+    result = lm_body_split(world, body, NULL, bodies + 1, info.pieces, &count);
+    if (result == LM_OK && split->push > 0.0) {
+        result = push_apart(world, bodies, count + 1, split->push);
+    }
+    free(bodies);
+    return result;
+}
+
 lm_result lmi_cuts_apply(lm_scene *s, lm_world *world, const scene_event *event, uint32_t frame)
 {
     const uint32_t first = lmi_frame_at(event->time);
@@ -136,6 +185,9 @@ lm_result lmi_cuts_apply(lm_scene *s, lm_world *world, const scene_event *event,
         }
         if (result == LM_OK && event->stamp != NULL && frame == first) {
             result = stamp_out(world, body, event->stamp);
+        }
+        if (result == LM_OK && event->split != NULL && frame == first) {
+            result = split_apart(world, body, event->split);
         }
     }
     return result;

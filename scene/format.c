@@ -807,6 +807,20 @@ static const format_record stamp_record =
     RECORD("stamp", scene_stamp, stamp_fields, GROUPS(stamp_groups),
            "A closed surface that cuts its own shape out of a body, as a cookie cutter or a drill does.");
 
+static const format_field split_fields[] = {
+    FIELD(scene_split, push, FIELD_NUMBER, RANGE(0.0, MOST_SPEED), UNIT("m/s"), STANDARD("0"),
+          DOC("that each of the bodies is given, away from the middle of all of them")),
+    FIELD(scene_split, least_mass, FIELD_NUMBER, RANGE(0.0, 1e12), UNIT("kg"), STANDARD("0"),
+          DOC("lighter pieces are destroyed first")),
+    FIELD(scene_split, least_volume, FIELD_NUMBER, RANGE(0.0, 1e12), UNIT("m³"), STANDARD("0"),
+          DOC("smaller pieces are destroyed first")),
+    FIELD(scene_split, most, FIELD_COUNT, RANGE(0, 1000000), STANDARD("0"),
+          DOC("of what is left the lightest are destroyed until there are so many; 0: no limit")),
+};
+static const format_record split_record =
+    RECORD("split", scene_split, split_fields, NO_GROUPS,
+           "Pieces become bodies of their own; the heaviest keeps the name, and the others have none.");
+
 static const format_field refine_fields[] = {
     FIELD(scene_refine, centre, FIELD_VECTOR, REQUIRED, UNIT("m"), DOC("of the ball, in the world")),
     FIELD(scene_refine, radius, FIELD_NUMBER, REQUIRED, ABOVE(0.0, 1e5), UNIT("m"), DOC("of the ball")),
@@ -833,6 +847,7 @@ static const format_field event_fields[] = {
           DOC("cuts bodies, from then on for as long as the blade moves")),
     FIELD(scene_event, slice, FIELD_RECORD, OF(slice_record), DOC("cuts bodies into slices")),
     FIELD(scene_event, stamp, FIELD_RECORD, OF(stamp_record), DOC("cuts a shape out of bodies")),
+    FIELD(scene_event, split, FIELD_RECORD, OF(split_record), DOC("makes bodies of the pieces of bodies")),
     FIELD(scene_event, refine, FIELD_RECORD, OF(refine_record), DOC("divides or joins cells of octrees")),
     FIELD(scene_event, eye, FIELD_VECTOR, UNIT("m"), DOC("where the scene's `eye` is from then on")),
     FIELD(scene_event, gravity, FIELD_VECTOR, RANGE(-1e4, 1e4), UNIT("m/s²"), DOC("of the whole world from then on")),
@@ -942,7 +957,7 @@ const format_record *const lmi_format_records[] = {
     &keyframe_record,  &pin_record,      &joint_record,   &drag_record,          &drag_keyframe_record,
     &field_record,     &cut_record,      &event_record,   &expect_record_,       &box_record,
     &camera_record,    &sleep_record,    &rule_record,    &fracture_record,      &detail_record,
-    &refine_record,    &slice_record,    &stamp_record,
+    &refine_record,    &slice_record,    &split_record,   &stamp_record,
 };
 const uint32_t lmi_format_record_count = COUNT(lmi_format_records);
 

@@ -499,6 +499,14 @@ typedef struct scene_stamp {
     struct scene_stamped *stamped; /* what was read of it; the scene's */
 } scene_stamp;
 
+/* Pieces that become bodies of their own, less those that are too small. */
+typedef struct scene_split {
+    scene_head head;
+    double push;
+    double least_mass, least_volume;
+    uint32_t most;
+} scene_split;
+
 /* A brush: cells of octrees in a ball become finer or coarser. */
 typedef struct scene_refine {
     scene_head head;
@@ -517,6 +525,7 @@ typedef struct scene_event {
     scene_cut *cut;
     scene_slice *slice;
     scene_stamp *stamp;
+    scene_split *split;
     scene_refine *refine;
     lm_dvec3 eye;
     lm_dvec3 gravity;

@@ -636,11 +636,11 @@ static bool prepare_events(const preparation *p)
         }
         const scene_head *head = &event->head;
         if (!given(head, "material") && !given(head, "impulse") && !given(head, "velocity") && !given(head, "deform") &&
-            !given(head, "cut") && !given(head, "slice") && !given(head, "stamp") && !given(head, "refine") &&
-            !given(head, "eye") && !given(head, "gravity")) {
+            !given(head, "cut") && !given(head, "slice") && !given(head, "stamp") && !given(head, "split") &&
+            !given(head, "refine") && !given(head, "eye") && !given(head, "gravity")) {
             return FAIL(p, head, NULL,
                         "does nothing (expected material, impulse, velocity, deform, cut, slice, stamp, "
-                        "refine, eye or "
+                        "split, refine, eye or "
                         "gravity)");
         }
         if (!check_kinds(p, event)) {

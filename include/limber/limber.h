@@ -1876,6 +1876,86 @@ LM_API lm_result lm_body_refine(lm_world *world, lm_body_id body, lm_dvec3 centr
  * one piece until they are cut. */
 LM_API lm_result lm_body_get_pieces(const lm_world *world, lm_body_id body, uint32_t *pieces);
 
+/* A piece of a body as it is now. */
+typedef struct lm_piece_info {
+    uint32_t together; /* the lowest of the pieces that the same connected skin rides on: they leave a body together */
+    uint32_t particles;
+    float mass;
+    float volume;    /* at rest: its share of the body's by mass */
+    lm_dvec3 centre; /* of mass, world */
+    lm_vec3 momentum;
+    lm_vec3 angular_momentum; /* about its centre */
+} lm_piece_info;
+
+/* Of all pieces, in their order: lm_body_info.pieces of them. */
+LM_API lm_result lm_body_get_piece_infos(const lm_world *world, lm_body_id body, lm_piece_info *pieces);
+
+/*
+ * Pieces that become bodies of their own.
+ *
+ * lm_body_split takes pieces out of a body and makes bodies of them. A piece takes along all that is its own: its
+ * particles where they are and as fast as they are, with masses, stiffness and lasting deformation, the rest shape in
+ * the frame that it had, the skin with the faces that were cut into it, cuts that end inside of it, limits of fracture,
+ * level of detail, filters and material. Mass, momentum and angular momentum are to the bit what they were. Particles
+ * and vertices keep their order among themselves, and lm_body_get_skin_sources goes on leading to the surface that the
+ * first body was given. What is left of the body keeps its id and loses the rest.
+ *
+ * A pin goes with the piece that has its first particle, a drag with the piece that has lm_drag_def.particle; they let go
+ * what they held of other pieces. Forces on single particles go with these, forces on the whole body stay. A joint goes
+ * with the piece that it is on. What touches, and what others touch, is made again from the skin of each piece; contacts
+ * begin anew. All that is involved wakes.
+ *
+ * A blade may part particles where it leaves the skin in one, as in a slice that is thinner than cells are. Pieces that
+ * one connected skin rides on go together (lm_piece_info.together), so that every surface is as closed as it was.
+ *
+ * A skin of clusters, tetrahedra or an octree stays open along cuts that end inside of a piece, and regions stay
+ * divided; a later blade takes bonds of clusters across them for whole.
+ */
+
+/* Makes bodies of pieces. `groups` has a number for each piece: 0 stays, 1 goes to the first new body, 2 to the second, and
+ * so on, without a gap, the same for pieces that go together; null: the heaviest stays, and each other becomes a body. `*count`: how many bodies
+ * were made; their ids go to `made`, which has room for `capacity`. LM_ERROR_ARGUMENT (nothing stays, a gap in the numbers, a
+ * body with examples or on a skeleton, a joint on several of them), LM_ERROR_CAPACITY (*count tells what is needed),
+ * LM_ERROR_LIMIT or LM_ERROR_MEMORY; then nothing has changed. */
+LM_API lm_result lm_body_split(lm_world *world, lm_body_id body, const uint32_t *groups, lm_body_id *made,
+                               uint32_t capacity, uint32_t *count);
+
+/* Which pieces are too small to be kept. */
+typedef struct lm_piece_limits {
+    float least_mass;   /* kilograms; 0 (default): no limit */
+    float least_volume; /* cubic metres; 0 (default): no limit */
+    uint32_t most; /* the heaviest of what the other limits leave; of equal ones the first. 0 (default): no limit */
+    uint32_t cookie;
+} lm_piece_limits;
+
+LM_API lm_piece_limits lm_piece_limits_default(void);
+
+/* What was dropped, together. */
+typedef struct lm_dropped {
+    uint32_t pieces, particles;
+    double mass, volume;
+    lm_dvec3 momentum;
+    lm_dvec3 angular_momentum; /* about the world's origin */
+} lm_dropped;
+
+/* Destroys pieces that are beyond the limits, with the pins, drags and joints on them. The heaviest piece stays whatever the limits
+ * are. `dropped` (may be null) says what is gone. Errors as lm_body_split; then nothing has changed. */
+LM_API lm_result lm_body_drop_pieces(lm_world *world, lm_body_id body, const lm_piece_limits *limits,
+                                     lm_dropped *dropped);
+
+/* Something that left a body. */
+typedef struct lm_split {
+    lm_body_id body; /* that it left */
+    lm_body_id made; /* the body that it is now; {0, 0}: it was dropped */
+    uint32_t particles;
+    float mass, volume;
+    lm_dvec3 centre; /* of mass, world */
+} lm_split;
+
+/* What lm_body_split made and lm_body_drop_pieces dropped since the last step began, in that order. Writes up to `capacity`,
+ * returns how many there are. A world that was loaded has none. */
+LM_API uint32_t lm_world_get_splits(const lm_world *world, lm_split *splits, uint32_t capacity);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Surfaces
  */

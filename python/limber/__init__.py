@@ -28,7 +28,21 @@ from ._core import (
     text as _text,
 )
 from .batch import SharedBatch, WorldBatch, gradient
-from .body import INNER, NO_GROUP, Body, BodyFilter, BodyInfo, CutInfo, Detail, Fracture, LiveState, Socket, SocketState
+from .body import (
+    INNER,
+    NO_GROUP,
+    Body,
+    BodyFilter,
+    BodyInfo,
+    CutInfo,
+    Detail,
+    Dropped,
+    Fracture,
+    LiveState,
+    PieceInfo,
+    Socket,
+    SocketState,
+)
 from .cache import Cache
 from .export import Exporter, Loss, export, formats
 from .joints import Joint, JointEnd, JointState
@@ -45,6 +59,7 @@ from .world import (
     ContactStats,
     Device,
     Hit,
+    Split,
     Stats,
     Totals,
     World,
@@ -72,6 +87,7 @@ __all__ = [
     "Detail",
     "Device",
     "Drag",
+    "Dropped",
     "Exporter",
     "FRAME",
     "Field",
@@ -93,6 +109,7 @@ __all__ = [
     "NO_GROUP",
     "OutOfMemoryError",
     "Picture",
+    "PieceInfo",
     "Pin",
     "Pose",
     "Renderer",
@@ -104,6 +121,7 @@ __all__ = [
     "Sleep",
     "Socket",
     "SocketState",
+    "Split",
     "Stats",
     "TetMesh",
     "Totals",

@@ -136,6 +136,31 @@ class CutInfo:
 
 
 @dataclasses.dataclass
+class PieceInfo:
+    """A piece of a body; see ``lm_piece_info``."""
+
+    together: int
+    particles: int
+    mass: float
+    volume: float
+    centre: Array
+    momentum: Array
+    angular_momentum: Array
+
+
+@dataclasses.dataclass
+class Dropped:
+    """What was dropped, together; see ``lm_dropped``."""
+
+    pieces: int
+    particles: int
+    mass: float
+    volume: float
+    momentum: Array
+    angular_momentum: Array
+
+
+@dataclasses.dataclass
 class Fracture:
     """How a lattice breaks; see ``lm_fracture_def``."""
 
@@ -711,6 +736,38 @@ class Body:
             lib.lm_body_slice, vector(point, "point"), vector(normal, "normal"), count, number(distance, "distance"), info
         )
         return record(CutInfo, info)
+
+    @property
+    def piece_infos(self) -> list[PieceInfo]:
+        """Mass, volume, centre and momentum of each piece, in their order; ``together``: which can leave only together."""
+        with self.world._lock:
+            infos = ffi.new("lm_piece_info[]", self._info().pieces)
+            self._do(lib.lm_body_get_piece_infos, infos)
+        return [record(PieceInfo, info) for info in infos]
+
+    def split(self, groups: Any = None) -> list[Body]:
+        """Makes bodies of pieces, and returns them; this one keeps the rest.
+
+        ``groups`` has a number for each piece: 0 stays, 1 goes to the first new body, and so on. None: the heaviest stays,
+        and each of the others becomes a body.
+        """
+        with self.world._lock:
+            pieces = self._info().pieces
+            of = None if groups is None else np.ascontiguousarray(np.asarray(groups).reshape(-1), dtype=np.uint32)
+            if of is not None and len(of) != pieces:
+                raise ArgumentError(f"groups: has {len(of)} numbers (expected {pieces}, one for each piece)")
+            made, count = ffi.new("lm_body_id[]", pieces), ffi.new("uint32_t *")
+            self._do(lib.lm_body_split, ffi.NULL if of is None else pointer("uint32_t", of), made, pieces, count)
+            return [Body(self.world, (made[n].slot, made[n].generation)) for n in range(count[0])]
+
+    def drop_pieces(self, least_mass: float = 0.0, least_volume: float = 0.0, most: int = 0) -> Dropped:
+        """Destroys pieces that are too small, or beyond the ``most`` heaviest, and says what is gone. The heaviest stays."""
+        limits = ffi.new("lm_piece_limits *", lib.lm_piece_limits_default())
+        limits.least_mass, limits.least_volume = number(least_mass, "least_mass"), number(least_volume, "least_volume")
+        limits.most = most
+        dropped = ffi.new("lm_dropped *")
+        self._do(lib.lm_body_drop_pieces, limits, dropped)
+        return record(Dropped, dropped)
 
     def cut_sweep(self, start: Any, end: Any) -> CutInfo:
         """Cuts with an edge, a chain of points, on its way from ``start`` to ``end``."""

@@ -140,6 +140,18 @@ class Break:
     speed: float
 
 
+@dataclasses.dataclass
+class Split:
+    """Something that left a body; see ``lm_split``."""
+
+    body: Body
+    made: Body | None
+    particles: int
+    mass: float
+    volume: float
+    centre: Array
+
+
 class _Substep:
     """A function of a program that is called before every substep, and what became of it."""
 
@@ -877,6 +889,15 @@ class World:
             breaks = ffi.new("lm_break[]", found)
             self._ask(lib.lm_world_get_breaks, breaks, found)
         return [record(Break, b, body=self._body(b.body), particles=(b.particles[0], b.particles[1])) for b in breaks]
+
+    @property
+    def splits(self) -> list[Split]:
+        """What ``Body.split`` made and ``Body.drop_pieces`` dropped (``made`` is None) since the last step began."""
+        with self._lock:
+            found = self._ask(lib.lm_world_get_splits, ffi.NULL, 0)
+            splits = ffi.new("lm_split[]", found)
+            self._ask(lib.lm_world_get_splits, splits, found)
+        return [record(Split, s, body=self._body(s.body), made=self._body(s.made)) for s in splits]
 
     # ---- queries ----
 

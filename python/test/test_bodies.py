@@ -459,6 +459,33 @@ class Cutting(unittest.TestCase):
         with self.assertRaises(limber.ArgumentError):
             body.slice((0, 0, 0), (0, 0, 0))
 
+    def test_split(self):
+        world = still()
+        body = world.add_octree(box(), spacing=1 / 8, levels=1, skin=box())
+        mass = body.info.mass
+        body.slice((-0.26, 0, 0), (1, 0, 0), 2, 0.52)
+        infos = body.piece_infos
+        self.assertEqual([i.together for i in infos], [0, 1, 2])
+        self.assertAlmostEqual(sum(i.mass for i in infos), mass, places=5)
+        with self.assertRaises(limber.ArgumentError):
+            body.split([0, 1])
+        with self.assertRaises(limber.ArgumentError):
+            body.split([1, 1, 1])
+        groups = [int(i.centre[0] > 0.3) for i in infos]
+        (right,) = body.split(groups)
+        self.assertEqual(right.info.pieces, 1)
+        self.assertEqual(body.info.pieces, 2)
+        self.assertEqual(world.splits[0].made, right)
+        self.assertEqual(world.splits[0].body, body)
+        self.assertAlmostEqual(world.splits[0].mass, right.info.mass, places=6)
+        dropped = body.drop_pieces(most=1)
+        self.assertEqual(dropped.pieces, 1)
+        self.assertIsNone(world.splits[1].made)
+        self.assertAlmostEqual(dropped.mass + body.info.mass + right.info.mass, mass, places=5)
+        self.assertEqual(body.split(), [])
+        world.step()
+        self.assertEqual(world.splits, [])
+
     def test_fracture(self):
         world = still()
         body = world.add_lattice(bar(), spacing=0.125)

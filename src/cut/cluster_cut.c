@@ -432,6 +432,8 @@ static void put_in_place(cutter *c)
 {
     lm_world *world = c->world;
     lmi_body *body = c->body, old = *body;
+    c->made.lineage = old.lineage;
+    old.lineage = NULL;
     *body = c->made;
     memset(&c->made, 0, sizeof c->made);
     lmi_body_is_dirty(world, body);
@@ -503,11 +505,14 @@ lm_result lmi_cluster_cut(lm_world *world, lmi_body *body, const lmi_stroke *str
     cutter c = {.world = world, .body = body, .stroke = stroke, .old = body->grain};
     *fault = NULL;
     bool ready = false;
-    if (!c.old) {
+    if (c.old && !c.old->shell && body->skin.vertex_count) { /* it came with its skin */
+        c.old = lmi_grain_of_piece(world, body, fault);
+    }
+    if (!c.old && !body->grain) {
         c.old = lmi_ready_take_grain(world, body);
         ready = c.old != NULL;
     }
-    if (!c.old) {
+    if (!c.old && !body->grain) {
         c.old = lmi_grain_make(world, body, fault);
     }
     bool ok = c.old && cut(&c, info);

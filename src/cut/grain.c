@@ -515,6 +515,30 @@ lmi_grain *lmi_grain_copy(lm_world *world, const lmi_grain *from)
     return g;
 }
 
+lmi_grain *lmi_grain_of_piece(lm_world *world, const lmi_body *body, const char **fault)
+{
+    lmi_grain *g = lmi_grain_copy(world, body->grain);
+    *fault = NULL;
+    if (!g) {
+        return NULL;
+    }
+    bool ok = true;
+    g->region_count = body->region_count;
+    g->origin = lmi_copy(&world->memory, body->grain->origin, g->region_count, sizeof *g->origin, &ok);
+    if (ok && lmi_grain_derive(world, g, body) && lmi_grain_keep_skin(world, &body->skin, &g->whole)) {
+        const lm_result result = lmi_grain_fill(world, g, body, &g->whole);
+        ok = result == LM_OK && lmi_grain_spread(world, g, &g->tree, body, NULL);
+        *fault = result == LM_OK || result == LM_ERROR_MEMORY ? NULL : "its skin has no inside that could be cut";
+    } else {
+        ok = false;
+    }
+    if (!ok) {
+        lmi_grain_free(world, g);
+        return NULL;
+    }
+    return g;
+}
+
 void lmi_grain_free(lm_world *world, lmi_grain *g)
 {
     lmi_memory *memory = &world->memory;

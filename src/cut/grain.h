@@ -59,6 +59,9 @@ typedef struct lmi_grain {
  * memory; `*fault` then has what is wrong where it is something else. A copy has bonds and seeds, and nothing else yet. */
 lmi_grain *lmi_grain_make(lm_world *world, const lmi_body *body, const char **fault);
 lmi_grain *lmi_grain_copy(lm_world *world, const lmi_grain *grain);
+
+/* The grain of a body that has one, and a skin that came with it when it was split off: with voxels in that skin. Null as above. */
+lmi_grain *lmi_grain_of_piece(lm_world *world, const lmi_body *body, const char **fault);
 void lmi_grain_free(lm_world *world, lmi_grain *grain);
 
 /* What follows from the bonds, of a body whose regions are these. False when out of memory. */

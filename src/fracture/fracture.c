@@ -15,6 +15,7 @@
 #include "world/access.h"
 #include "world/body.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FRACTURE_COOKIE 0x4c4d4631u
@@ -57,6 +58,7 @@ void lmi_fracture_free(lm_world *world, lmi_body *body)
     lmi_release(&world->memory, f->chips, body->place_count, sizeof *f->chips);
     lmi_release(&world->memory, f->grains, body->place_count, sizeof *f->grains);
     lmi_release(&world->memory, f->deep, lmi_fracture_deep_blocks(body), sizeof *f->deep);
+    lmi_release(&world->memory, f->inborn, f->inborn_room, sizeof *f->inborn);
     lmi_skin_free(world, &f->whole);
     lmi_opening_free(world, f->opening);
     lmi_release(&world->memory, f->strained, f->strained_capacity, sizeof *f->strained);
@@ -175,6 +177,8 @@ static bool cells_of(lm_world *world, const lmi_lattice *l, lmi_voxels *v)
     v->spacing = l->spacing;
     v->first = l->first;
     memcpy(v->n, l->cells, sizeof v->n);
+    v->absent = l->absent;
+    v->absent_count = l->absent_count;
     v->row_words = (l->cells[0] + 63) / 64;
     v->bits = lmi_allocate(&world->memory, (size_t)v->row_words * v->n[1] * v->n[2], sizeof *v->bits);
     for (uint32_t row = 0; v->bits && row < v->n[1] * v->n[2]; row++) {
@@ -357,6 +361,68 @@ lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_
     lattice->motion = more.motion;
     lattice->sums = more.sums;
     lmi_lattice_body_start_parts(body);
+    return LM_OK;
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    const lmi_lattice_link *x = a, *y = b;
+    if (x->particle != y->particle) {
+        return x->particle < y->particle ? -1 : 1;
+    }
+    return x->axis < y->axis ? -1 : x->axis > y->axis;
+}
+
+bool lmi_fracture_bear(lm_world *world, lmi_fracture *f, const lmi_lattice_link *links, uint32_t count)
+{
+    bool ok = true;
+    lmi_lattice_link *inborn = lmi_copy(&world->memory, links, count, sizeof *inborn, &ok);
+    if (!ok) {
+        return false;
+    }
+    if (count) {
+        qsort(inborn, count, sizeof *inborn, compare_links);
+    }
+    lmi_release(&world->memory, f->inborn, f->inborn_room, sizeof *f->inborn);
+    f->inborn = inborn;
+    f->inborn_count = f->inborn_room = count;
+    return true;
+}
+
+bool lmi_fracture_is_inborn(const lmi_fracture *f, lmi_lattice_link link)
+{
+    return f->inborn_count && bsearch(&link, f->inborn, f->inborn_count, sizeof link, compare_links);
+}
+
+lm_result lmi_fracture_remake(lm_world *world, lmi_body *body, const lmi_lattice_link *links, uint32_t count)
+{
+    lmi_fracture *f = body->fracture;
+    lmi_lattice_breaks breaks = {links, count};
+    lm_result result = lmi_fracture_start(world, body, &breaks, false, NULL);
+    if (result != LM_OK) {
+        return result;
+    }
+    f->chips = lmi_allocate(&world->memory, body->place_count, sizeof *f->chips);
+    f->deep = lmi_allocate(&world->memory, lmi_fracture_deep_blocks(body), sizeof *f->deep);
+    f->grains = f->def.grain > 0.0f ? lmi_allocate(&world->memory, body->place_count, sizeof *f->grains) : NULL;
+    if (!f->chips || !f->deep || (f->def.grain > 0.0f && !f->grains)) {
+        return LM_ERROR_MEMORY;
+    }
+    lmi_fracture_find_deep(body);
+    lmi_lattice_find_chips(&body->lattice->shape, f->chips);
+    LMI_PARTICLES_EACH(body, n)
+    {
+        if (f->chips[n] == LMI_LATTICE_NONE) { /* so many corners are absent that it hangs on nothing */
+            return LM_ERROR_ARGUMENT;
+        }
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        f->links_hash += lmi_fracture_link_hash(links[n]);
+        if (f->chips[links[n].particle] == f->chips[lmi_lattice_link_end(&body->lattice->shape, links[n])]) {
+            return LM_ERROR_ARGUMENT;
+        }
+    }
+    lmi_fracture_derive(body);
     return LM_OK;
 }
 

@@ -50,10 +50,13 @@ typedef struct lmi_fracture {
     bool breaks;         /* by strain; else only when asked to */
     float *factors;      /* [places], or null: 1 */
     float least_factor;
-    uint32_t *chips;             /* [places], below */
-    uint32_t *grains;            /* [places], or null: there are none; chips are of one */
-    uint32_t broken;             /* links so far */
-    uint64_t links_hash;         /* stands for the broken links, in whichever order they broke */
+    uint32_t *chips;     /* [places], below */
+    uint32_t *grains;    /* [places], or null: there are none; chips are of one */
+    uint32_t broken;     /* links so far */
+    uint64_t links_hash; /* stands for the broken links, in whichever order they broke */
+    lmi_lattice_link
+        *inborn; /* [inborn_count] sorted: links that were broken when the skin was given, which shows it */
+    uint32_t inborn_count, inborn_room;
     lmi_skin whole;              /* of a body that has broken: the skin as it was given */
     uint64_t whole_hash;         /* lmi_hash_shape with that skin */
     struct lmi_opening *opening; /* that skin as it opens (skin/skin_open.h); null: the body has no skin */
@@ -101,10 +104,18 @@ void lmi_fracture_restore(lm_world *world, lmi_body *body, lmi_fracture_undo *un
 lm_result lmi_fracture_start(lm_world *world, lmi_body *body, const lmi_lattice_breaks *breaks, bool weighed,
                              lmi_fracture_undo *undo);
 
+/* The same of a body with a definition and nothing that follows from it, with these links broken, and all that follows. LM_ERROR_ARGUMENT:
+ * they cannot be. */
+lm_result lmi_fracture_remake(lm_world *world, lmi_body *body, const lmi_lattice_link *links, uint32_t count);
+
 /* Lets a lattice break as a sound definition says. `opens`: its skin opens between the links that break; else blades cut it
  * (skin/slit.h). `undo`: null, or takes what was there, and the body sleeps on until that is settled. On failure nothing has changed. */
 lm_result lmi_fracture_set(lm_world *world, lmi_body *body, const lm_fracture_def *def, bool opens,
                            lmi_fracture_undo *undo);
+
+/* These links are inborn, in place of others; and whether one is. False when out of memory. */
+bool lmi_fracture_bear(lm_world *world, lmi_fracture *fracture, const lmi_lattice_link *links, uint32_t count);
+bool lmi_fracture_is_inborn(const lmi_fracture *fracture, lmi_lattice_link link);
 
 /* What follows from the definition: grains, which have room, and the lowest factor. */
 void lmi_fracture_derive(lmi_body *body);

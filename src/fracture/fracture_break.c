@@ -434,6 +434,7 @@ bool lmi_fracture_step(lm_world *world)
     }
     ok = ok && reserve_breaks(world, count) && lmi_mutual_reserve_parts(world, parts);
     world->break_count = ok ? 0 : world->break_count;
+    world->split_count = ok ? 0 : world->split_count;
     LMI_POOL_EACH(&world->bodies, n)
     {
         lmi_body *body = lmi_body_in_step(world, n);

@@ -44,15 +44,28 @@ typedef struct lmi_voxel_def {
 
 /* The box of cells, and which of them are occupied. The first and last layer along each axis have occupied cells. */
 typedef struct lmi_voxels {
-    double spacing;        /* side of a cell, metres */
-    lm_dvec3 first;        /* position of corner (0, 0, 0), in the frame of the vertices */
-    uint32_t n[3];         /* cells along x, y, z; corners are one more */
-    uint32_t row_words;    /* 64-bit words of a row of cells along x */
-    uint64_t *bits;        /* a bit for each cell, x fastest, then y, then z; the padding of a row is 0 */
-    uint64_t cell_count;   /* occupied cells */
-    uint64_t touched;      /* those of them that the surface touches */
-    uint32_t corner_count; /* corners of occupied cells: the particles */
+    double spacing;         /* side of a cell, metres */
+    lm_dvec3 first;         /* position of corner (0, 0, 0), in the frame of the vertices */
+    uint32_t n[3];          /* cells along x, y, z; corners are one more */
+    uint32_t row_words;     /* 64-bit words of a row of cells along x */
+    uint64_t *bits;         /* a bit for each cell, x fastest, then y, then z; the padding of a row is 0 */
+    uint64_t cell_count;    /* occupied cells */
+    uint64_t touched;       /* those of them that the surface touches */
+    uint32_t corner_count;  /* corners of occupied cells: the particles */
+    const uint64_t *absent; /* [absent_count] corners (lmi_voxels_pack) that have no particle; borrowed */
+    uint32_t absent_count;
 } lmi_voxels;
+
+/* A corner as a number, and back. */
+static inline uint64_t lmi_voxels_pack(uint32_t x, uint32_t y, uint32_t z)
+{
+    return (uint64_t)x | (uint64_t)y << 20 | (uint64_t)z << 40;
+}
+
+static inline void lmi_voxels_unpack(uint64_t corner, uint32_t at[3])
+{
+    at[0] = corner & 0xfffff, at[1] = corner >> 20 & 0xfffff, at[2] = (uint32_t)(corner >> 40);
+}
 
 /* LM_ERROR_ARGUMENT (a vertex that is not finite, an index out of range, no face with an area, a bad spacing or number of
  * particles), LM_ERROR_LIMIT (more cells than LMI_VOXEL_MAX_..., which is found before they are allocated, or more corners

@@ -1,6 +1,7 @@
 #include "base/compiler.h"
 #include "lattice/lattice_break.h"
 #include "lattice/lattice_plates.h"
+#include "lattice/lattice_regions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,62 @@ static uint32_t map_blocks(const lmi_voxels *cells, uint32_t phase, uint64_t *ro
         }
     }
     return blocks;
+}
+
+/* The corner of a packed one along the lattice's own axes. */
+static void turned(const lmi_lattice *l, uint64_t corner, int32_t at[3])
+{
+    uint32_t of[3];
+    lmi_voxels_unpack(corner, of);
+    for (uint32_t a = 0; a < 3; a++) {
+        at[a] = (int32_t)of[(a + l->turn) % 3];
+    }
+}
+
+static bool is_at(const lmi_lattice *l, const lmi_lattice_map *map, const uint16_t *masks, int32_t x, int32_t y,
+                  int32_t z)
+{
+    return lmi_lattice_row_bits(l, map, masks, x, 1, y, z) & 1;
+}
+
+/* Takes absent corners out, and puts the cells that have one aside. LM_ERROR_ARGUMENT: there is no such corner, or it comes twice. */
+static lm_result take_absent(lmi_memory *memory, const lmi_voxels *cells, const lmi_lattice_map *map, lmi_lattice *l)
+{
+    const size_t count = (size_t)l->block_count + 1;
+    bool ok = true;
+    if (cells->absent_count == 0) {
+        return LM_OK;
+    }
+    l->absent = lmi_copy(memory, cells->absent, cells->absent_count, sizeof *l->absent, &ok);
+    l->absent_count = ok ? cells->absent_count : 0;
+    l->ragged = lmi_allocate(memory, count, sizeof *l->ragged);
+    if (!ok || !l->ragged) {
+        return LM_ERROR_MEMORY;
+    }
+    for (uint32_t n = 0; n < l->absent_count; n++) {
+        int32_t at[3];
+        turned(l, l->absent[n], at);
+        if (at[0] < 0 || at[0] >= (int32_t)l->size[0] || !is_at(l, map, l->occupied, at[0], at[1], at[2])) {
+            return LM_ERROR_ARGUMENT;
+        }
+        uint32_t x = (uint32_t)at[0] + l->phase;
+        uint32_t block = map->block[((size_t)at[2] * l->size[1] + (size_t)at[1]) * map->blocks_x + x / LMI_BLOCK];
+        l->occupied[block] &= (uint16_t) ~(1u << x % LMI_BLOCK);
+        l->particle_count--;
+    }
+    for (uint32_t n = 0; n < l->block_count * LMI_BLOCK; n++) {
+        bool whole = true;
+        int32_t at[3];
+        lmi_lattice_corner(l, n, at);
+        for (int32_t k = 0; l->cell[n / LMI_BLOCK] >> n % LMI_BLOCK & 1 && whole && k < 8; k++) {
+            whole = is_at(l, map, l->occupied, at[0] + (k & 1), at[1] + (k >> 1 & 1), at[2] + (k >> 2));
+        }
+        if (!whole) {
+            l->ragged[n / LMI_BLOCK] |= (uint16_t)(1u << n % LMI_BLOCK);
+            l->cell[n / LMI_BLOCK] &= (uint16_t) ~(1u << n % LMI_BLOCK);
+        }
+    }
+    return l->particle_count ? LM_OK : LM_ERROR_ARGUMENT;
 }
 
 static bool fill_blocks(lmi_memory *memory, const lmi_voxels *cells, uint64_t *row, const lmi_lattice_map *map,
@@ -429,9 +486,9 @@ static lm_result make_with(lmi_memory *memory, const lmi_voxels *cells, uint64_t
     lm_result result = LM_ERROR_MEMORY;
     if (map.block) {
         l->block_count = map_blocks(cells, l->phase, row, &map);
-        bool ok = fill_blocks(memory, cells, row, &map, l) && make_places(memory, &map, l);
-        result = ok ? LM_OK : LM_ERROR_MEMORY;
-        if (ok && breaks) {
+        result = fill_blocks(memory, cells, row, &map, l) ? take_absent(memory, cells, &map, l) : LM_ERROR_MEMORY;
+        result = result == LM_OK && !make_places(memory, &map, l) ? LM_ERROR_MEMORY : result;
+        if (result == LM_OK && breaks) {
             scheme = LMI_LATTICE_LISTS;
             l->map = map;
             map.block = NULL;
@@ -499,6 +556,8 @@ void lmi_lattice_free(lmi_memory *memory, lmi_lattice *l)
     lmi_lattice_plates_free(memory, l);
     lmi_lattice_free_lists(memory, l);
     lmi_lattice_end_breaks(memory, l);
+    lmi_release(memory, l->absent, l->absent_count, sizeof *l->absent);
+    lmi_release(memory, l->ragged, blocks, sizeof *l->ragged);
     lmi_release(memory, l->slab, l->slab_count, sizeof *l->slab);
     lmi_release(memory, l->kept, l->plane_count, sizeof *l->kept);
     lmi_release(memory, l->constants_of, blocks, sizeof *l->constants_of);
@@ -558,9 +617,11 @@ uint64_t lmi_lattice_cells(const lmi_lattice *l, uint32_t x, uint32_t y, uint32_
     uint64_t bits = 0;
     for (uint32_t n = 0; n < 64 && x + n < l->cells[0]; n++) {
         int32_t at[3] = {(int32_t)(x + n), (int32_t)y, (int32_t)z};
-        uint32_t t = l->turn, lowest = lmi_lattice_find(l, at[t % 3], at[(1 + t) % 3], at[(2 + t) % 3]);
-        bool is = lowest != LMI_LATTICE_NONE && (l->cell[lowest / LMI_BLOCK] >> (lowest % LMI_BLOCK) & 1);
-        bits |= (uint64_t)is << n;
+        uint32_t t = l->turn, block = lmi_lattice_find_block(l, at[t % 3], at[(1 + t) % 3], at[(2 + t) % 3]);
+        if (block != LMI_LATTICE_NONE) {
+            uint32_t cells = l->cell[block] | (l->ragged ? l->ragged[block] : 0u);
+            bits |= (uint64_t)(cells >> (at[t % 3] - l->at[block][0]) & 1) << n;
+        }
     }
     return bits;
 }

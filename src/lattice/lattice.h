@@ -215,6 +215,12 @@ typedef struct lmi_lattice {
     struct lmi_lattice_findings
         *book; /* what is known of regions that are not full cubes (lattice/lattice_regions.h) */
 
+    /* Of one that was split off another: corners of its cells that are particles of the other. Cells that have one are torn, and not
+     * among `cell`; links at its other corners hold where they held. */
+    uint64_t *absent; /* [absent_count] as in lmi_voxels; null, as the next, where there are none */
+    uint32_t absent_count;
+    uint16_t *ragged; /* [blocks + 1] as `cell`, of those cells */
+
     uint32_t *slab_part_first; /* [slabs + 1] into slab_part; null where there is one part */
     uint32_t *slab_part;       /* parts with particles in a slab, ascending */
 
@@ -297,7 +303,7 @@ static inline void lmi_lattice_corner(const lmi_lattice *lattice, uint32_t parti
     corner[2] = at[2];
 }
 
-/* 64 cells along the body's x from one on, as bits; coordinates along the body's axes. */
+/* 64 cells along the body's x from one on, ragged ones too, as bits; coordinates along the body's axes. */
 uint64_t lmi_lattice_cells(const lmi_lattice *lattice, uint32_t x, uint32_t y, uint32_t z);
 
 /* Its rest position in the body's frame. */

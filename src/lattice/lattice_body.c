@@ -199,7 +199,8 @@ lm_result lmi_lattice_body_allocate(lm_world *world, lmi_body *body, const lmi_v
     }
     lmi_lattice *l = &body->lattice->shape;
     lmi_lattice_scheme scheme = world->gpu ? LMI_LATTICE_LISTS : LMI_LATTICE_QUICKEST; /* a device has no plates */
-    lm_result result = lmi_lattice_make(&world->memory, cells, width, scheme, NULL, l);
+    const lmi_lattice_breaks none = {0}; /* cells without one of their corners are torn */
+    lm_result result = lmi_lattice_make(&world->memory, cells, width, scheme, cells->absent_count ? &none : NULL, l);
     if (result != LM_OK) {
         return result;
     }

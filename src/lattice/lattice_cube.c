@@ -106,6 +106,7 @@ static void load_cells(const lmi_lattice *l, const lmi_lattice_map *map, const i
             c->full = c->full && (!within || (bits & inner) == inner);
             if (l->whole) {
                 c->torn[z][y] = ~bits & row_from(c, l->cell, y, z) & all;
+                c->torn[z][y] |= l->ragged ? row_from(c, l->ragged, y, z) & all : 0;
                 c->torn_beside = c->torn_beside || c->torn[z][y];
                 c->torn_within = c->torn_within || (within && (c->torn[z][y] & inner));
             }

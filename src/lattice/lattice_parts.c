@@ -197,10 +197,10 @@ uint32_t lmi_lattice_link_end(const lmi_lattice *l, lmi_lattice_link link)
     return lmi_lattice_find(l, at[0], at[1], at[2]);
 }
 
-/* A row of cells' bits, lane for lane as a block's. */
-static uint32_t cells_beside(const lmi_lattice *l, const int32_t at[3], int32_t dx, int32_t dy, int32_t dz)
+/* A row of bits, lane for lane as a block's. */
+static uint32_t row_beside(const lmi_lattice *l, const uint16_t *masks, const int32_t at[3], const int32_t d[3])
 {
-    return lmi_lattice_row_bits(l, lmi_lattice_map_of(l), l->cell, at[0] + dx, LMI_BLOCK, at[1] + dy, at[2] + dz);
+    return lmi_lattice_row_bits(l, lmi_lattice_map_of(l), masks, at[0] + d[0], LMI_BLOCK, at[1] + d[1], at[2] + d[2]);
 }
 
 /* A link is an edge of up to four cells: those whose lowest corners are one down, or not, along the other axes. */
@@ -211,7 +211,11 @@ uint32_t lmi_lattice_links(const lmi_lattice *l, uint32_t block, uint32_t axis)
         int32_t d[3] = {0, 0, 0};
         d[(axis + 1) % 3] = -(n & 1);
         d[(axis + 2) % 3] = -(n >> 1);
-        bits |= cells_beside(l, l->at[block], d[0], d[1], d[2]);
+        bits |= row_beside(l, l->cell, l->at[block], d) | (l->ragged ? row_beside(l, l->ragged, l->at[block], d) : 0);
+    }
+    if (l->ragged) { /* the far end may be absent */
+        const int32_t up[3] = {axis == 0, axis == 1, axis == 2};
+        bits &= row_beside(l, l->occupied, l->at[block], up);
     }
     return bits & l->occupied[block];
 }

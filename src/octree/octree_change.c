@@ -350,6 +350,8 @@ static void exchange(lmi_octree_change *c)
     exchange_holds(c);
     made->octree->shell = body->octree->shell;
     body->octree->shell = NULL;
+    made->lineage = body->lineage;
+    body->lineage = NULL;
     lmi_octree_exchange_detail(c);
     lmi_octree_exchange_skin(c);
     made->batch = body->batch;

@@ -18,6 +18,7 @@
 #include "octree/octree.h"
 #include "octree/octree_body.h"
 #include "skin/face_normals.h"
+#include "skin/lineage.h"
 #include "skin/skin_kernels.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
@@ -301,7 +302,7 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         fault = "the skin of a lattice rides on particles";
     }
     if (!fault && known->grain && !known->grain->shell) {
-        fault = "clusters that were cut without a skin cannot be given one";
+        fault = "clusters that were cut without a skin, or split off, cannot be given one";
     }
     if (fault) {
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_set_skin: %s", fault);
@@ -322,6 +323,10 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
     if (ok) {
         lmi_skin before = body->skin;
         struct lmi_slit *slit = body->slit;
+        const uint32_t inborn = body->fracture ? body->fracture->inborn_count : 0;
+        if (inborn) { /* of the skin before */
+            body->fracture->inborn_count = 0;
+        }
         body->skin = skin;
         body->slit = NULL;
         ok = lmi_fracture_skin(world, body) && lmi_octree_cut_given_skin(world, body) &&
@@ -329,7 +334,12 @@ lm_result lm_body_set_skin(lm_world *world, lm_body_id id, const lm_skin_def *de
         if (ok) {
             lmi_skin_free(world, &before);
             lmi_slit_free(world, slit);
+            lmi_lineage_free(world, body->lineage);
+            body->lineage = NULL;
         } else {
+            if (inborn) {
+                body->fracture->inborn_count = inborn;
+            }
             body->skin = before;
             body->slit = slit;
             lmi_skin_free(world, &skin);

@@ -12,6 +12,7 @@
 #include "base/compiler.h"
 #include "base/hash.h"
 #include "lattice/lattice_break.h"
+#include "skin/lineage.h"
 #include "skin/skin.h"
 #include "skin/slit.h"
 #include "world/access.h"
@@ -366,6 +367,7 @@ static bool make_ready(lm_world *world, const lmi_body *body, const lmi_skin *gi
                                      given->triangle_count};
     lmi_memory *memory = &world->memory;
     lmi_open_lists plan = {0};
+    o->fracture = body->fracture;
     o->cut = lmi_cut_make(memory, l, &surface);
     if (!o->cut) {
         return false;
@@ -548,7 +550,7 @@ lm_result lm_body_get_skin_sources(const lm_world *world, lm_body_id id, uint32_
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin_sources: the body has no skin");
     }
     for (uint32_t n = 0; n < body->skin.vertex_count; n++) {
-        sources[n] = body->skin.sources ? body->skin.sources[n] : n;
+        sources[n] = lmi_lineage_source(body, &body->skin, n);
     }
     return LM_OK;
 }

@@ -57,6 +57,7 @@ typedef struct lmi_open_lists {
 
 typedef struct lmi_opening {
     lmi_cut *cut;
+    const lmi_fracture *fracture; /* of the body */
     lmi_open_lists now;
     lmi_skin ready; /* the skin that opens, until it is shown: the body has it from the first break on */
 

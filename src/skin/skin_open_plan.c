@@ -194,7 +194,9 @@ static bool merge_faces(planner *p, const lmi_lattice_link *links, uint32_t coun
     }
     while (a < now->face_count || b < count) {
         bool old = b == count || (a < now->face_count && compare_links(&now->faces[a].link, &links[b]) < 0);
-        if (!old && !lmi_cut_find_face(p->memory, p->o->cut, p->l, links[b], face)) {
+        if (!old && lmi_fracture_is_inborn(p->o->fracture, links[b])) {
+            face->count = 0;
+        } else if (!old && !lmi_cut_find_face(p->memory, p->o->cut, p->l, links[b], face)) {
             return false;
         }
         const uint32_t more = old ? now->faces[a].count : face->count;

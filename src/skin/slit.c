@@ -6,6 +6,7 @@
 #include "base/triples.h"
 #include "fracture/fracture.h"
 #include "lattice/lattice_body.h"
+#include "skin/lineage.h"
 #include "skin/skin.h"
 #include "world/access.h"
 #include "world/body.h"
@@ -265,13 +266,13 @@ lm_result lm_body_get_skin_cuts(const lm_world *world, lm_body_id id, float *uvs
         return lmi_fail(world, LM_ERROR_ARGUMENT, "lm_body_get_skin_cuts: the body has no skin");
     }
     for (uint32_t n = 0; n < body->skin.vertex_count; n++) {
-        bool face = body->skin.sources && body->skin.sources[n] == LM_SKIN_INNER;
+        float uv[2];
+        uint32_t material = lmi_lineage_cut(body, &body->skin, n, uv);
         if (uvs) {
-            uvs[2 * (size_t)n] = body->slit ? body->slit->uv[n][0] : 0.0f;
-            uvs[2 * (size_t)n + 1] = body->slit ? body->slit->uv[n][1] : 0.0f;
+            memcpy(uvs + 2 * (size_t)n, uv, sizeof uv);
         }
         if (materials) {
-            materials[n] = face && body->slit ? body->slit->material[n] : 0;
+            materials[n] = material;
         }
     }
     return LM_OK;

@@ -289,6 +289,8 @@ typedef struct lmi_riders {
 } lmi_riders;
 
 /* snapshot_skin.c: the skin of a body as it was given, unless its grain keeps that. */
+void lmi_visit_lineage(archive *a, lm_world *world, lmi_body *body);
+bool lmi_lineage_fits(const lmi_body *body, const lmi_skin *given);
 void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body);
 
 /* A skin in two parts; reading allocates its arrays. */

@@ -274,7 +274,7 @@ static void adopt(lm_world *to, const lm_world *from)
     to->touchings = from->touchings;
     to->contacts = to->stiffness_limited = 0;
     to->contact_stats = (lm_contact_stats){0};
-    to->break_count = 0;
+    to->break_count = to->split_count = 0;
     to->step_seconds = 0.0;
     memset(to->stage_seconds, 0, sizeof to->stage_seconds);
     to->bodies = from->bodies;

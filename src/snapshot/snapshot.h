@@ -26,7 +26,7 @@
 #include <stddef.h>
 
 #define LMI_SNAPSHOT_HEADER 28
-#define LMI_SNAPSHOT_VERSION 19
+#define LMI_SNAPSHOT_VERSION 20
 
 /* Writes a header that fits the payload behind it; for the saver, and for tests that damage payloads on purpose. */
 void lmi_snapshot_seal(unsigned char *buffer, size_t size);

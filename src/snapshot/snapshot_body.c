@@ -107,6 +107,20 @@ static void visit_examples(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
+/* Corners of cells that are particles of another body. */
+static void visit_absent(archive *a, lm_world *world, const lmi_lattice *l, uint64_t **absent, uint32_t *count)
+{
+    *count = l->absent_count;
+    visit_count(a, count, 8);
+    if (a->mode == LOAD && ok(a)) {
+        *absent = lmi_allocate(&world->memory, *count, sizeof **absent);
+        a->out_of_memory = !*absent;
+    }
+    for (uint32_t n = 0; n < *count && ok(a); n++) {
+        visit_u64(a, a->mode == LOAD ? &(*absent)[n] : &l->absent[n]);
+    }
+}
+
 /* The cells of a lattice, from which all else of it follows; reading makes it. */
 static void visit_cells(archive *a, lm_world *world, lmi_body *body)
 {
@@ -138,13 +152,18 @@ static void visit_cells(archive *a, lm_world *world, lmi_body *body)
             v.cell_count += (uint64_t)lmi_bit_count(bits);
         }
     }
-    refuse_beyond(a, 28 * v.cell_count); /* mass and state of each particle, of which there are more than cells */
+    uint64_t *absent = NULL;
+    visit_absent(a, world, l, &absent, &v.absent_count);
+    v.absent = absent;
+    /* Mass and state of each particle, of which there are more than cells. */
+    refuse_beyond(a, v.cell_count > v.absent_count ? 28 * (v.cell_count - v.absent_count) : 0);
     if (a->mode == LOAD && ok(a)) {
         lm_result result = lmi_lattice_body_allocate(world, body, &v, width);
         a->out_of_memory = result == LM_ERROR_MEMORY;
         refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
     }
     lmi_release(&world->memory, v.bits, words, sizeof *v.bits);
+    lmi_release(&world->memory, absent, v.absent_count, sizeof *absent);
 }
 
 static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
@@ -170,6 +189,7 @@ static void visit_lattice(archive *a, lm_world *world, lmi_body *body)
     refuse_if(a, !(lattice->width_metres >= 0.0f && lattice->width_metres <= 1e6f));
     bool breaks = body->fracture != NULL;
     visit_bool(a, &breaks);
+    refuse_if(a, !breaks && lattice->shape.absent_count);
     if (a->mode == LOAD && breaks && ok(a)) {
         body->fracture = lmi_allocate(&world->memory, 1, sizeof *body->fracture);
         a->out_of_memory = !body->fracture;
@@ -297,6 +317,7 @@ static void visit_rest_of_body(archive *a, lm_world *world, lmi_body *body)
     visit_examples(a, world, body);
     visit_u32(a, &body->first_pin);
     visit_u32(a, &body->first_drag);
+    lmi_visit_lineage(a, world, body);
     lmi_visit_skin(a, world, body);
     visit_touch(a, world, body);
     visit_bulk(a, world, body);

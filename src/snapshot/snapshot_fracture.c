@@ -55,31 +55,20 @@ static void write_links(archive *a, const lmi_lattice *l)
     }
 }
 
-/* What the links make of a body that was read: breaks as they were, in their order by place. */
-static void restore(archive *a, lm_world *world, lmi_body *body, const lmi_lattice_link *links, uint32_t count)
+/* Broken links that the skin, as it was given, shows. */
+static void visit_inborn(archive *a, lm_world *world, lmi_fracture *f, const lmi_lattice *l)
 {
-    lmi_fracture *f = body->fracture;
-    lmi_lattice_breaks breaks = {links, count};
-    lm_result result = lmi_fracture_start(world, body, &breaks, false, NULL);
-    a->out_of_memory = result == LM_ERROR_MEMORY;
-    refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
-    f->chips = ok(a) ? lmi_allocate(&world->memory, body->place_count, sizeof *f->chips) : NULL;
-    f->deep = ok(a) ? lmi_allocate(&world->memory, lmi_fracture_deep_blocks(body), sizeof *f->deep) : NULL;
-    a->out_of_memory = a->out_of_memory || (ok(a) && (!f->chips || !f->deep));
-    if (ok(a) && f->def.grain > 0.0f) {
-        f->grains = lmi_allocate(&world->memory, body->place_count, sizeof *f->grains);
-        a->out_of_memory = !f->grains;
+    uint32_t count = f->inborn_count;
+    visit_count(a, &count, 5);
+    lmi_lattice_link *links = a->mode == LOAD && ok(a) ? lmi_allocate(&world->memory, count, sizeof *links) : NULL;
+    a->out_of_memory = a->out_of_memory || (a->mode == LOAD && ok(a) && !links);
+    for (uint32_t n = 0; n < count && ok(a); n++) {
+        visit_link(a, l, a->mode == LOAD ? &links[n] : &f->inborn[n]);
     }
-    if (!ok(a)) {
-        return;
+    if (a->mode == LOAD && ok(a)) {
+        a->out_of_memory = !lmi_fracture_bear(world, f, links, count);
     }
-    lmi_fracture_find_deep(body);
-    lmi_lattice_find_chips(&body->lattice->shape, f->chips);
-    for (uint32_t n = 0; n < count; n++) {
-        f->links_hash += lmi_fracture_link_hash(links[n]);
-        refuse_if(a, f->chips[links[n].particle] == f->chips[lmi_lattice_link_end(&body->lattice->shape, links[n])]);
-    }
-    lmi_fracture_derive(body);
+    lmi_release(&world->memory, links, count, sizeof *links);
 }
 
 void lmi_visit_fracture(archive *a, lm_world *world, lmi_body *body)
@@ -92,6 +81,7 @@ void lmi_visit_fracture(archive *a, lm_world *world, lmi_body *body)
     visit_count(a, &f->broken, 5);
     if (a->mode != LOAD) {
         write_links(a, l);
+        visit_inborn(a, world, f, l);
         return;
     }
     const uint32_t count = f->broken;
@@ -101,7 +91,12 @@ void lmi_visit_fracture(archive *a, lm_world *world, lmi_body *body)
         visit_link(a, l, &links[n]);
     }
     if (ok(a)) {
-        restore(a, world, body, links, count);
+        visit_inborn(a, world, f, l);
+    }
+    if (ok(a)) {
+        lm_result result = lmi_fracture_remake(world, body, links, count);
+        a->out_of_memory = result == LM_ERROR_MEMORY;
+        refuse_if(a, result != LM_OK && result != LM_ERROR_MEMORY);
     }
     lmi_release(&world->memory, links, count, sizeof *links);
 }
@@ -175,6 +170,9 @@ static void visit_grain(archive *a, lm_world *world, lmi_body *body, lmi_grain *
     visit_bonds(a, world, g);
     visit_origins(a, world, g);
     visit_whole_skin(a, world, g);
+    const bool given = body->skin.vertex_count > 0; /* it came with its skin; else that is made from what follows */
+    refuse_if(a, a->mode == LOAD && given && (g->whole.vertex_count > 0 || !body->lineage));
+    refuse_if(a, !given && !lmi_lineage_fits(body, &g->whole));
     if (ok(a) && g->whole.vertex_count) {
         visit_inside(a, world, g);
     }
@@ -196,7 +194,6 @@ void lmi_visit_grains(archive *a, lm_world *world)
         if (!has || !ok(a)) {
             continue;
         }
-        refuse_if(a, body->skin.vertex_count > 0 && a->mode == LOAD); /* it is made from what follows */
         if (a->mode == LOAD && ok(a)) {
             body->grain = lmi_allocate(&world->memory, 1, sizeof *body->grain);
             a->out_of_memory = !body->grain;

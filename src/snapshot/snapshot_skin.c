@@ -2,7 +2,9 @@
  * Skins in snapshots, as they were given: of bodies, of what was cut, and of what broke. How a skin that is cut looks follows from that.
  */
 #include "cluster/embed.h"
+#include "cut/grain.h"
 #include "fracture/fracture.h"
+#include "skin/lineage.h"
 #include "skin/skin.h"
 #include "skin/skin_octree.h"
 #include "skin/skin_octree_cut.h"
@@ -129,6 +131,36 @@ static void visit_slit(archive *a, lm_world *world, lmi_body *body)
     }
 }
 
+void lmi_visit_lineage(archive *a, lm_world *world, lmi_body *body)
+{
+    bool has = body->lineage != NULL;
+    uint32_t count = has ? body->lineage->count : 0;
+    visit_bool(a, &has);
+    if (!has || !ok(a)) {
+        return;
+    }
+    visit_count(a, &count, 28);
+    if (a->mode == LOAD && ok(a)) {
+        body->lineage = lmi_lineage_make(world, count);
+        a->out_of_memory = !body->lineage;
+    }
+    for (uint32_t n = 0; n < count && ok(a); n++) {
+        lmi_lineage *l = body->lineage;
+        visit_u32(a, &l->sources[n]);
+        visit_float(a, &l->uv[n][0]);
+        visit_float(a, &l->uv[n][1]);
+        visit_u32(a, &l->material[n]);
+        visit_vec3(a, &l->normals[n]);
+        refuse_if(a, !is_near(l->normals[n]));
+    }
+}
+
+/* Whether what a piece came with is that of its skin as it was given. */
+bool lmi_lineage_fits(const lmi_body *body, const lmi_skin *given)
+{
+    return !body->lineage || body->lineage->count == given->vertex_count;
+}
+
 void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
 {
     bool cut = body->fracture && body->fracture->whole.vertex_count;
@@ -148,25 +180,31 @@ void lmi_visit_skin(archive *a, lm_world *world, lmi_body *body)
         skin = &body->slit->whole;
     }
     lmi_skin none = {0};
-    if (body->grain) { /* it follows from what the grain keeps */
+    if (body->grain && body->grain->shell) { /* it follows from what the grain keeps */
         skin = &none;
     }
     lmi_visit_skin_counts(a, skin);
     refuse_if(a, slit && skin->vertex_count == 0);
+    refuse_if(a, body->lineage && !body->grain && skin->vertex_count == 0 && a->mode != LOAD);
     if (skin->vertex_count == 0 || !ok(a)) {
         return;
     }
     refuse_if(a, body->lattice && skin->kind == LM_SKIN_REGIONS);
     refuse_if(a, body->octree && skin->kind != LM_SKIN_REGIONS);
     if (a->mode == LOAD) {
-        skin->carrier_count = skin->kind == LM_SKIN_REGIONS ? body->region_count : 0;
+        const bool piece = body->lineage && !body->lattice; /* it rides on what it rode on as a part of another */
+        skin->carrier_count = skin->kind == LM_SKIN_REGIONS || piece ? body->region_count : 0;
         skin->on_cells = body->lattice != NULL;
-        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES;
+        skin->on_tets = body->tet_count > 0 && skin->kind == LM_SKIN_PARTICLES && !piece;
     }
     const lmi_riders riders = riders_of(body, skin);
     lmi_visit_skin_arrays(a, world, skin, &riders);
     if (a->mode == LOAD && ok(a)) {
         lmi_skin_find_rest_normals(skin, body->rest);
+        refuse_if(a, !lmi_lineage_fits(body, skin));
+        if (ok(a) && body->lineage && skin->on_cells) {
+            memcpy(skin->rest_normals, body->lineage->normals, skin->vertex_count * sizeof *skin->rest_normals);
+        }
     }
     if (slit && ok(a)) {
         visit_slit(a, world, body);

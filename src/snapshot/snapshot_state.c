@@ -571,7 +571,7 @@ static void conclude(lm_world *world)
 {
     world->contacts = world->stiffness_limited = 0;
     world->contact_stats = (lm_contact_stats){0};
-    world->break_count = 0;
+    world->break_count = world->split_count = 0;
     world->step_seconds = 0.0;
     memset(world->stage_seconds, 0, sizeof world->stage_seconds);
     lmi_wrenches_forget(world);

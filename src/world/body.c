@@ -14,6 +14,7 @@
 #include "match/examples.h"
 #include "octree/octree_body.h"
 #include "skeleton/skeleton.h"
+#include "skin/lineage.h"
 #include "skin/skin.h"
 #include "skin/skin_octree_cut.h"
 #include "skin/slit.h"
@@ -257,6 +258,7 @@ void lmi_body_free(lm_world *world, lmi_body *body)
     lmi_body_free_bulk(world, body);
     lmi_fracture_free(world, body);
     lmi_slit_free(world, body->slit);
+    lmi_lineage_free(world, body->lineage);
     lmi_grain_free(world, body->grain);
     lmi_examples_free(world, body->examples);
     lmi_lattice_body_free(world, body);
@@ -276,6 +278,7 @@ void lmi_body_forget_arrays(lmi_body *body)
     body->surface = NULL;
     body->cubes = NULL;
     body->grain = NULL;
+    body->lineage = NULL;
     body->ready = NULL;
     memset(&body->skin, 0, sizeof body->skin);
     memset(&body->touch, 0, sizeof body->touch);
@@ -762,7 +765,7 @@ bool lmi_body_revive(lm_world *world, lmi_body *body)
             make_regions(body, weights);
         }
         ok = ok && revive_touch(world, body) && revive_bulk(world, body) && lmi_octree_cut_given_skin(world, body) &&
-             (!body->grain || lmi_grain_skin(world, body, &body->skin));
+             (!body->grain || !body->grain->shell || lmi_grain_skin(world, body, &body->skin));
         body->shape_hash = lmi_hash_shape(body);
     }
     lmi_release(&world->memory, weights, body->place_count, sizeof *weights);

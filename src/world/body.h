@@ -12,6 +12,9 @@ bool lmi_body_allocate(lm_world *world, lmi_body *body);
 /* Forgets, in a copy of a body that a cut or a change of detail makes a new one of, all that the new one has for itself. */
 void lmi_body_forget_arrays(lmi_body *body);
 
+/* The same and what the body has to do with the rest of the world, for a body of its own in this slot. */
+void lmi_body_forget(lmi_body *body, uint32_t slot);
+
 /* What is wrong with a definition besides its shape, or null. */
 const char *lmi_body_def_fault(const lm_body_def *def);
 /* What of a definition is taken as it is. */

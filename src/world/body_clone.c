@@ -15,13 +15,13 @@
 
 #include <string.h>
 
-/* Forgets, in a copy of the struct, all that belongs to the other body and what that has to do with the rest of the world. */
-static void forget(lmi_body *body, uint32_t slot)
+void lmi_body_forget(lmi_body *body, uint32_t slot)
 {
     lmi_body_forget_arrays(body);
     body->lattice = NULL;
     body->examples = NULL;
     body->fracture = NULL;
+    body->slit = NULL;
     body->touched = NULL;
     body->touched_count = body->touched_left_out = 0;
     body->batch = body->first_pin = body->first_drag = body->first_force = body->skeleton = LMI_NONE;
@@ -202,7 +202,7 @@ static bool copy_examples(lm_world *world, const lmi_body *from, lmi_body *to)
 
 static bool needs_snapshot(const lmi_body *body)
 {
-    return lmi_is_cut_octree(body) || body->fracture || body->grain || body->slit;
+    return lmi_is_cut_octree(body) || body->fracture || body->grain || body->slit || body->lineage;
 }
 
 static lm_result copy_body(lm_world *world, const lmi_body *from, lmi_body *to, uint32_t slot)
@@ -214,7 +214,7 @@ static lm_result copy_body(lm_world *world, const lmi_body *from, lmi_body *to, 
         return result;
     }
     *to = *from;
-    forget(to, slot);
+    lmi_body_forget(to, slot);
     bool ok = copy_lattice(world, from, to) && (!from->octree || lmi_octree_body_copy(world, from, to)) &&
               copy_plain(world, from, to) && copy_skin(world, &from->skin, &to->skin) &&
               copy_touch(world, &from->touch, &to->touch) && share_solid(world, from, to) &&

@@ -225,6 +225,7 @@ void lm_world_destroy(lm_world *world)
     lmi_release(&world->memory, world->surfaces, world->surface_capacity, sizeof *world->surfaces);
     lmi_release(&world->memory, world->flows, world->flow_capacity, sizeof *world->flows);
     lmi_release(&world->memory, world->breaks, world->break_capacity, sizeof *world->breaks);
+    lmi_release(&world->memory, world->splits, world->split_capacity, sizeof *world->splits);
     for (uint32_t n = 0; n < world->scratch_count; n++) {
         lmi_scratch *s = &world->scratch[n];
         lmi_release(&world->memory, s->goals, s->goal_rows, LMI_BLOCK * 4 * sizeof(float));

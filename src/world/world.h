@@ -159,6 +159,7 @@ typedef struct lmi_body {
     struct lmi_octree_body *octree; /* null: not an octree (octree_body.h); its regions have no members of their own */
     struct lmi_examples *examples;  /* null: none */
     struct lmi_fracture *fracture;  /* null: it cannot break */
+    struct lmi_lineage *lineage;    /* of one that was split off another, with its skin (skin/lineage.h); else null */
     struct lmi_slit *slit;          /* of a lattice whose skin blades have cut (skin/slit.h); null: none has */
     struct lmi_grain *grain;        /* of clusters that a blade has cut (grain.h); else null */
     struct lmi_ready *ready;        /* what it will need later, made beforehand (cut/ready.h); else null */
@@ -287,6 +288,9 @@ struct lm_world {
     lmi_wrenches *wrenches;
     uint32_t account_capacity, wrench_capacity, wrench_colliders, wrench_movers;
     bool wrench_lost; /* a device has made the last step */
+
+    lm_split *splits; /* since the last step began */
+    uint32_t split_count, split_capacity;
 
     struct lmi_joining *joining; /* joints in a substep (joint/joining.h) */
     struct lmi_holding *holding; /* movers with mass that carry particles (joint/hold.h) */

@@ -87,7 +87,7 @@ static const wrong_scene wrong_scenes[] = {
      "s.json:1:33: pins[0].body: there is no body \"cube\" (expected the name of a body)"},
     {"{\"limber\": 1, \"events\": [{\"time\": 1}]}",
      "s.json:1:26: events[0]: does nothing (expected material, "
-     "impulse, velocity, deform, cut, slice, stamp, refine, eye or gravity)"},
+     "impulse, velocity, deform, cut, slice, stamp, split, refine, eye or gravity)"},
     {"{\"limber\": 1, \"expect\": [{\"measure\": \"finite\"}]}",
      "s.json:1:26: expect[0]: incomplete (expected \"less_than\" or \"greater_than\" or \"equals\")"},
     {"{\"limber\": 1, \"expect\": [{\"measure\": \"outside\", \"equals\": 0}]}",

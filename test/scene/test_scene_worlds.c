@@ -357,6 +357,35 @@ static void test_expectations_hold_and_fail(void **state)
                      0);
 }
 
+/* Slices become bodies, less the lightest, and fly apart. */
+static void test_pieces_become_bodies(void **state)
+{
+    (void)state;
+    lm_scene *s = open_scene(
+        "{\"limber\": 1, \"gravity\": [0, 0, 0], \"bodies\": [{\"name\": \"loaf\", \"shape\": {\"name\": \"box\", "
+        "\"size\": [1, 0.3, 0.3]}, \"lattice\": {\"spacing\": 0.05}, \"mass\": 2, \"mask\": 0}], \"events\": ["
+        "{\"time\": 0.1, \"body\": \"loaf\", \"slice\": {\"at\": [-0.3, 0, 0], \"normal\": [1, 0, 0], \"count\": 3, "
+        "\"distance\": 0.3}, \"split\": {\"push\": 1, \"most\": 3}}]}");
+    lm_world *world = make_scene_world(s);
+    lm_body_id bodies[8];
+    lm_body_info info;
+    run_scene(s, world, 0, 6);
+    assert_int_equal(lm_world_get_bodies(world, bodies, 8), 1);
+    run_scene(s, world, 6, 7);
+    assert_int_equal(lm_world_get_bodies(world, bodies, 8), 3);
+    double mass = 0.0, momentum = 0.0;
+    for (int n = 0; n < 3; n++) {
+        assert_int_equal(lm_body_get_info(world, bodies[n], &info), LM_OK);
+        mass += (double)info.mass;
+        momentum = fmax(momentum, fabs((double)info.velocity.x));
+        assert_int_equal(info.pieces, 1);
+    }
+    assert_true(mass < 1.9 && mass > 1.4);
+    assert_true(momentum > 0.9 && momentum < 1.1);
+    lm_world_destroy(world);
+    lm_scene_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_copies_weigh_what_their_volume_does),
         cmocka_unit_test(test_resave_and_load_change_nothing),
         cmocka_unit_test(test_momentum_is_accounted_for),
+        cmocka_unit_test(test_pieces_become_bodies),
         cmocka_unit_test(test_expectations_hold_and_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

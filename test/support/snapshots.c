@@ -284,11 +284,48 @@ static void make_cut_lattice(lm_world *world)
     lm_body_id body = make(world, &def);
     give_cube(world, body, LM_SKIN_PARTICLES);
     cut(world, body, 0.38, 9.0);
-    if (!lmi_body_at(world, 0)->slit) {
+    if (!lmi_body_at(world, body.slot - 1)->slit) {
         fprintf(stderr, "snapshots.c: a lattice that is not cut along its blade\n");
         exit(1);
     }
     step(world, 1);
+}
+
+/* All pieces of all bodies by themselves. */
+static void split_all(lm_world *world)
+{
+    lm_body_id bodies[8], made[8];
+    const uint32_t count = lm_world_get_bodies(world, bodies, 8);
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t more;
+        check(lm_body_split(world, bodies[n], NULL, made, 8, &more));
+    }
+    if (lm_world_get_bodies(world, bodies, 8) == count) {
+        fprintf(stderr, "snapshots.c: no body that is in pieces\n");
+        exit(1);
+    }
+    step(world, 1);
+}
+
+/* Pieces of lattices, cut by a blade and broken: cells without some of their corners, links that are broken inside. */
+static void make_split_lattices(lm_world *world)
+{
+    make_broken(world);
+    make_cut_lattice(world);
+    split_all(world);
+}
+
+static void make_split_clusters(lm_world *world)
+{
+    make_cut_clusters(world);
+    make_cut_tets(world);
+    split_all(world);
+}
+
+static void make_split_octree(lm_world *world)
+{
+    make_severed_octree(world);
+    split_all(world);
 }
 
 static void give_examples(lm_world *world, lm_body_id body, lm_example_scope scope, bool forced)
@@ -420,6 +457,9 @@ static const struct {
     {"joints", snapshot_make_joints, 7},
     {"chain", snapshot_make_chain, 1},
     {"slit", snapshot_make_slit, 7},
+    {"split-lattices", make_split_lattices, 7},
+    {"split-clusters", make_split_clusters, 7},
+    {"split-octree", make_split_octree, 7},
 };
 
 size_t snapshot_seed_count(void) { return COUNT_OF(worlds); }
