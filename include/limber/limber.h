@@ -1909,7 +1909,8 @@ LM_API lm_result lm_body_get_piece_infos(const lm_world *world, lm_body_id body,
  * one connected skin rides on go together (lm_piece_info.together), so that every surface is as closed as it was.
  *
  * A skin of clusters, tetrahedra or an octree stays open along cuts that end inside of a piece, and regions stay
- * divided; a later blade takes bonds of clusters across them for whole.
+ * divided. A library that was built to be small (LIMBER_SPLIT off, as for browsers) leaves pieces in their bodies: the
+ * functions of pieces here say LM_ERROR_UNSUPPORTED.
  */
 
 /* Makes bodies of pieces. `groups` has a number for each piece: 0 stays, 1 goes to the first new body, 2 to the second, and
