@@ -36,6 +36,7 @@ static inline lm_world *world_on(const char *device, uint32_t substeps, lines *l
     def.device = device;
     def.substeps = substeps;
     def.workers = 1;
+    def.may_overlap = true; /* heaps do */
     def.log = (lm_log){take_line, log};
     lm_world *world;
     assert_ok(lm_world_create(&def, &world));
