@@ -1903,7 +1903,7 @@ LM_API lm_result lm_body_get_piece_infos(const lm_world *world, lm_body_id body,
  * A pin goes with the piece that has its first particle, a drag with the piece that has lm_drag_def.particle; they let go
  * what they held of other pieces. Forces on single particles go with these, forces on the whole body stay. A joint goes
  * with the piece that it is on. What touches, and what others touch, is made again from the skin of each piece; contacts
- * begin anew. All that is involved wakes.
+ * begin again. All that is involved wakes.
  *
  * A blade may part particles where it leaves the skin in one, as in a slice that is thinner than cells are. Pieces that
  * one connected skin rides on go together (lm_piece_info.together), so that every surface is as closed as it was.
