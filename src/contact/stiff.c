@@ -4,6 +4,7 @@
  * Reads and writes stiff contacts, the pushes of their bodies, and particles where a side does not answer as a whole in full.
  * Contacts that share no body do not see each other: islands run side by side, each in the order of its runs.
  */
+#include "base/sets.h"
 #include "contact/soft.h"
 #include "contact/solver.h"
 
@@ -537,14 +538,6 @@ void lmi_islands_positions(lmi_solver *s, uint32_t until) { sweep_all(s, until, 
 
 /* --- who is connected --- */
 
-static uint32_t root_of(uint32_t *parent, uint32_t n)
-{
-    while (parent[n] != n) {
-        n = parent[n] = parent[parent[n]];
-    }
-    return n;
-}
-
 /* Joins the pushes of stiff runs. */
 static void join(lmi_solver *s)
 {
@@ -558,8 +551,7 @@ static void join(lmi_solver *s)
     for (uint32_t n = 0; n < s->run_count; n++) {
         const lmi_run *run = &s->runs[n];
         if (run->stiff && run->b) {
-            uint32_t a = root_of(s->node, run->a->node), b = root_of(s->node, run->b->node);
-            s->node[a > b ? a : b] = a > b ? b : a;
+            lmi_sets_join(s->node, run->a->node, run->b->node);
         }
     }
 }
@@ -573,10 +565,10 @@ void lmi_islands_make(lmi_solver *s)
     }
     join(s);
     for (uint32_t n = 0; n < s->run_count; n++) {
-        s->island_of[root_of(s->node, s->runs[n].a->node)] = LMI_NONE;
+        s->island_of[lmi_set_of(s->node, s->runs[n].a->node)] = LMI_NONE;
     }
     for (uint32_t n = 0; n < s->run_count; n++) {
-        uint32_t *island = &s->island_of[root_of(s->node, s->runs[n].a->node)];
+        uint32_t *island = &s->island_of[lmi_set_of(s->node, s->runs[n].a->node)];
         if (s->runs[n].stiff && *island == LMI_NONE) {
             *island = s->island_count++;
             s->islands[*island] = (lmi_island){.most = 1.0f};
@@ -593,7 +585,7 @@ void lmi_islands_make(lmi_solver *s)
     }
     for (uint32_t n = 0; n < s->run_count; n++) {
         if (s->runs[n].stiff) {
-            lmi_island *island = &s->islands[s->island_of[root_of(s->node, s->runs[n].a->node)]];
+            lmi_island *island = &s->islands[s->island_of[lmi_set_of(s->node, s->runs[n].a->node)]];
             s->run_of_island[island->first_run + island->run_count++] = n;
         }
     }

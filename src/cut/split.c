@@ -6,6 +6,7 @@
  */
 #include "base/guard.h"
 #include "base/hash.h"
+#include "base/sets.h"
 #include "cut/grain.h"
 #include "cut/piece.h"
 #include "joint/joint.h"
@@ -45,22 +46,6 @@ static uint32_t piece_of_rider(const lmi_body *body, uint32_t rider)
                                                   : body->members[body->region_offsets[region]]);
 }
 
-static uint32_t root_of(uint32_t *together, uint32_t n)
-{
-    while (together[n] != n) {
-        together[n] = together[together[n]];
-        n = together[n];
-    }
-    return n;
-}
-
-static void join(uint32_t *together, uint32_t a, uint32_t b)
-{
-    a = root_of(together, a);
-    b = root_of(together, b);
-    together[a > b ? a : b] = a > b ? b : a;
-}
-
 /* For each piece the lowest of those that the same connected skin rides on: a blade parts the skin where it is, and particles as it
  * finds them. */
 static void find_together(const lmi_body *body, uint32_t *together)
@@ -72,15 +57,15 @@ static void find_together(const lmi_body *body, uint32_t *together)
     }
     for (uint32_t n = 0; n < skin->vertex_count; n++) {
         for (uint32_t k = skin->offsets[n] + 1; k < skin->offsets[n + 1]; k++) {
-            join(together, piece_of_rider(body, skin->riders[k]), piece_of_rider(body, skin->riders[k - 1]));
+            lmi_sets_join(together, piece_of_rider(body, skin->riders[k]), piece_of_rider(body, skin->riders[k - 1]));
         }
     }
     for (size_t n = 0; n < (size_t)skin->triangle_count * 3; n++) {
-        join(together, piece_of_rider(body, skin->riders[skin->offsets[skin->triangles[n]]]),
-             piece_of_rider(body, skin->riders[skin->offsets[skin->triangles[n - n % 3]]]));
+        lmi_sets_join(together, piece_of_rider(body, skin->riders[skin->offsets[skin->triangles[n]]]),
+                      piece_of_rider(body, skin->riders[skin->offsets[skin->triangles[n - n % 3]]]));
     }
     for (uint32_t n = 0; n < pieces; n++) {
-        together[n] = root_of(together, n);
+        together[n] = lmi_set_of(together, n);
     }
 }
 

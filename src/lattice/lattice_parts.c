@@ -7,31 +7,12 @@
  * Union by the lowest particle: a part is named for its first particle, and parts are numbered in that order.
  */
 #include "base/compiler.h"
+#include "base/sets.h"
 #include "lattice/lattice.h"
 #include "lattice/lattice_break.h"
 #include "lattice/lattice_regions.h"
 
 #include <string.h>
-
-static uint32_t root_of(uint32_t *parent, uint32_t n)
-{
-    while (parent[n] != n) {
-        parent[n] = parent[parent[n]];
-        n = parent[n];
-    }
-    return n;
-}
-
-static void join(uint32_t *parent, uint32_t a, uint32_t b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a < b) {
-        parent[b] = a;
-    } else {
-        parent[a] = b;
-    }
-}
 
 /* Joins what the links of a block's particles join. */
 static void join_links(const lmi_lattice *l, uint32_t block, uint32_t *parent)
@@ -42,7 +23,7 @@ static void join_links(const lmi_lattice *l, uint32_t block, uint32_t *parent)
             uint32_t lane = (uint32_t)lmi_low_bit(left);
             uint32_t next =
                 lmi_lattice_find(l, at[0] + (int32_t)lane + (axis == 0), at[1] + (axis == 1), at[2] + (axis == 2));
-            join(parent, block * LMI_BLOCK + lane, next);
+            lmi_sets_join(parent, block * LMI_BLOCK + lane, next);
         }
     }
 }
@@ -62,7 +43,7 @@ static void join_cells(const lmi_lattice *l, uint32_t block, uint32_t *parent)
     for (uint32_t lane = 0; lane < LMI_BLOCK; lane++) {
         for (uint32_t corner = 1; l->cell[block] >> lane & 1 && corner < 8; corner++) {
             uint32_t x = lane + corner / 4, of = row[corner % 4][x / LMI_BLOCK];
-            join(parent, block * LMI_BLOCK + lane, of * LMI_BLOCK + x % LMI_BLOCK);
+            lmi_sets_join(parent, block * LMI_BLOCK + lane, of * LMI_BLOCK + x % LMI_BLOCK);
         }
     }
 }

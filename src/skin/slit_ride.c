@@ -1,6 +1,7 @@
 /*
  * What the skin of a lattice that was cut rides on, and where at rest what is inside of it is (skin/slit.h).
  */
+#include "base/sets.h"
 #include "base/triples.h"
 #include "fracture/fracture.h"
 #include "lattice/lattice_body.h"
@@ -375,14 +376,6 @@ static void find_cells(rider *r)
 
 /* --- surfaces that are connected --- */
 
-static uint32_t root_of(uint32_t *to, uint32_t point)
-{
-    while (to[point] != point) {
-        point = to[point] = to[to[point]];
-    }
-    return point;
-}
-
 static uint32_t part_of(const rider *r, uint32_t point) { return r->l->part ? r->l->part[r->cell[point]] : 0; }
 
 /* Counts, for each surface and part, the points that ride on it; the part that most of a surface's do, in most[root]. */
@@ -391,13 +384,11 @@ static bool count_parts(const rider *r, lmi_memory *memory, uint32_t *to, lmi_tr
     const lmi_skin *skin = &r->plan->skin;
     bool ok = true;
     for (uint32_t n = 0; n < 3 * skin->triangle_count; n++) {
-        uint32_t a = root_of(to, r->plan->slit->point[skin->triangles[n]]);
-        uint32_t b = root_of(to, r->plan->slit->point[skin->triangles[n / 3 * 3]]);
-        to[a > b ? a : b] = a > b ? b : a;
+        lmi_sets_join(to, r->plan->slit->point[skin->triangles[n]], r->plan->slit->point[skin->triangles[n / 3 * 3]]);
     }
     for (uint32_t n = 0; ok && n < skin->vertex_count; n++) {
         if (r->plan->slit->point[n] == n && r->cell[n] != NONE) {
-            uint32_t root = root_of(to, n), part = part_of(r, n), count = lmi_triples_get(counts, root, part, 0);
+            uint32_t root = lmi_set_of(to, n), part = part_of(r, n), count = lmi_triples_get(counts, root, part, 0);
             count = count == NONE ? 1 : count + 1;
             ok = lmi_triples_put(counts, memory, root, part, 0, count);
             uint32_t best = lmi_triples_get(counts, root, most[root], 0);
@@ -424,7 +415,7 @@ static bool keep_together(rider *r, lmi_memory *memory)
         if (r->plan->slit->point[n] != n || r->cell[n] == NONE) {
             continue;
         }
-        const uint32_t root = root_of(to, n), part = part_of(r, n);
+        const uint32_t root = lmi_set_of(to, n), part = part_of(r, n);
         const uint32_t here = lmi_triples_get(&counts, root, part, 0),
                        there = lmi_triples_get(&counts, root, most[root], 0);
         if (part != most[root] && (2 * here < there || 5 * (here + there) < skin->vertex_count)) {
